@@ -86,7 +86,8 @@ struct Examination {
         var findings = [
             InstallationChecks.running(
                 pid: hello.pid, version: PlainText.neutralized(hello.version), own: Release.version,
-                isReplaced: surroundings.isReplaced(hello.pid))
+                isReplaced: surroundings.isReplaced(hello.pid),
+                start: surroundings.start(library: hello.library == surroundings.library() ? nil : hello.library))
         ]
         findings += try await onDisk(hello.library, pid: hello.pid)
         guard let status = try await ask(GetLibraryStatus(), connection, "library", .library, &findings) else {
@@ -203,9 +204,12 @@ struct Examination {
 extension Finding {
     /// The same for a daemon that is not at the usual socket.
     fileprivate func at(_ socket: String?) -> Finding {
-        guard let socket, let command, command.hasPrefix("smilepile ") else { return self }
+        guard let socket, let command else { return self }
+        let steps = command.components(separatedBy: " && ").map {
+            $0.hasPrefix("smilepile ") ? $0 + " --socket " + ShellWord.of(socket) : $0
+        }
         var changed = Finding(
-            id, area, severity, what, remedy: remedy, command: command + " --socket " + ShellWord.of(socket),
+            id, area, severity, what, remedy: remedy, command: steps.joined(separator: " && "),
             repair: repair)
         changed.fixed = fixed
         return changed

@@ -73,24 +73,26 @@ enum InstallationChecks {
         let process = outside.listener.map { " (process \($0))" } ?? ""
         return Finding(
             "daemon", .installation, .problem, "The daemon\(process) does not answer: \(why)",
-            remedy: "Stop it, and start it again.", command: "smilepile down")
+            remedy: "Stop it, and start it again.", command: "smilepile down && " + outside.start)
     }
 
     /// - Parameters:
     ///   - version: the daemon's; `own`: this program's.
     ///   - isReplaced: whether its program's file is another one by now.
-    static func running(pid: Int32, version: String, own: String, isReplaced: Bool) -> Finding {
+    ///   - start: what to type to start it.
+    static func running(pid: Int32, version: String, own: String, isReplaced: Bool, start: String) -> Finding {
+        let restart = "smilepile down && " + start
         guard version == own else {
             return Finding(
                 "daemon", .installation, .warning,
                 "The daemon that runs is version \(version), and this program \(own).",
-                remedy: "Start the daemon anew: 'smilepile down', then 'smilepile up'.", command: "smilepile down")
+                remedy: "Start the daemon anew.", command: restart)
         }
         guard !isReplaced else {
             return Finding(
                 "daemon", .installation, .advice,
                 "The daemon (process \(pid)) runs on from before its program was exchanged.",
-                remedy: "Start it anew: 'smilepile down', then 'smilepile up'.", command: "smilepile down")
+                remedy: "Start it anew.", command: restart)
         }
         return .fine("daemon", .installation, "The daemon runs, and answers (process \(pid)).")
     }

@@ -39,8 +39,9 @@ enum MachineChecks {
         return Finding(
             "file-system", .machine, disk.kind == 0x0102_1994 || disk.kind == 0x8584_58f6 ? .problem : .warning,
             "The library lies on \(name): \(why).",
-            remedy: "Stop the daemon, move the folder to a disk of this machine with ext4, XFS or Btrfs, and name it: "
-                + "smilepile up --library FOLDER", command: "smilepile down")
+            remedy:
+                "Stop the daemon, move the folder to a disk of this machine with ext4, XFS or Btrfs, and start it there with "
+                + "'smilepile up --library FOLDER'.")
     }
 
     /// - Parameter jump: as the daemon has it.

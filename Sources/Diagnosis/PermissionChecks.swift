@@ -18,8 +18,7 @@ enum PermissionChecks {
             return Finding(
                 "library-folder", .permissions, .problem,
                 "The library's folder \(folder.path) is not there any more, and a daemon serves it.",
-                remedy: "Mount its disk again or move it back; then start the daemon anew.",
-                command: "smilepile down")
+                remedy: "Mount its disk again or move it back; then 'smilepile down' and 'smilepile up'.")
         default:
             return Finding(
                 "library-folder", .permissions, .problem,
@@ -159,7 +158,7 @@ enum PermissionChecks {
             "key-place", .keys, .problem,
             "The key file \(file) lies in the library's folder: who gets a copy of that folder gets the key too.",
             remedy:
-                "Stop the daemon, move the file out, and name its place in SMILEPILE_KEY_FILE or leave it at the usual one.",
-            command: "smilepile down")
+                "Stop the daemon, move the file to its usual place or to one that SMILEPILE_KEY_FILE names, and start it again."
+        )
     }
 }

@@ -40,7 +40,13 @@ struct Surroundings: Sendable {
             socket: socket, listener: listener, isThere: FileFacts.look(at: socket).kind == .socket,
             others: others.map { OtherSocket(path: $0, isNamed: isNamed, environment: session.environment) },
             log: FileFacts.look(at: log).kind == .file ? log : nil,
-            start: "smilepile up" + (library.map { " --library " + ShellWord.of($0) } ?? ""))
+            start: start(library: library))
+    }
+
+    /// What to type to start the daemon.
+    /// - Parameter library: nil for the one that it opens by itself.
+    func start(library: String?) -> String {
+        "smilepile up" + (library.map { " --library " + ShellWord.of($0) } ?? "")
     }
 
     /// The library that would be served: the service's, or the one in the usual place.

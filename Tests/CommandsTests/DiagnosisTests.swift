@@ -277,7 +277,9 @@ struct DiagnosisTests {
         #expect(programs("/p/d", web: nil) == ["program-smilepile-web advice", "program-versions ok"])
         #expect(programs("/p/d", version: "1") == ["programs ok", "program-versions warning"])
         func running(_ version: String, isReplaced: Bool = false) -> String? {
-            name(InstallationChecks.running(pid: 1, version: version, own: "2", isReplaced: isReplaced))
+            name(
+                InstallationChecks.running(
+                    pid: 1, version: version, own: "2", isReplaced: isReplaced, start: "smilepile up"))
         }
         #expect(running("2") == "daemon ok" && running("1") == "daemon warning")
         #expect(running("2", isReplaced: true) == "daemon advice")

@@ -20,7 +20,9 @@ struct DoctorTests {
 
     private var library: String { folder.file("library") }
 
-    private func stage(columns: Int? = nil, findings: [String: Int] = [:]) throws -> Stage {
+    private func stage(version: String = Release.version, columns: Int? = nil, findings: [String: Int] = [:]) throws
+        -> Stage
+    {
         let stage = Stage(
             terminalColumns: columns,
             environment: [
@@ -28,7 +30,9 @@ struct DoctorTests {
                 "PATH": "/usr/bin:/bin",
             ])
         stage.answer(
-            "rpc.hello", Sample.hello.replacing("/srv/photos", with: library).replacing("4711", with: "\(getpid())"))
+            "rpc.hello",
+            Sample.hello.replacing("/srv/photos", with: library).replacing("4711", with: "\(getpid())")
+                .replacing(Release.version, with: version))
         try stage.answer(
             "library.status", Sample.status(.init(started: 0, crashed: 0, timedOut: 0, pids: [], peakMemoryBytes: 0)))
         try stage.answer(
@@ -58,6 +62,11 @@ struct DoctorTests {
             else { return nil }
             return id + " " + severity
         }
+    }
+
+    private func command(of id: String, in report: JSONValue) throws -> String? {
+        guard case .array(let findings) = try #require(report["findings"]) else { return nil }
+        return findings.first { $0["id"] == .string(id) }?["command"]?.stringValue
     }
 
     @Test("One document for programs, with what is fine too")
@@ -141,6 +150,18 @@ struct DoctorTests {
         #expect(try findings(stage) == ["library-mode ok"])
         #expect(try stage.json()["daemon"] == nil)
         #expect(stage.results.contains(#""id":"daemon""#) && stage.methods == ["rpc.hello"])
+    }
+
+    @Test("Commands name the socket where it is not the usual one")
+    func otherSocket() async throws {
+        let other = folder.file("other control.sock")
+        let old = try stage(version: "0.0.9")
+        _ = await old.run("doctor", "--json", "--socket", other)
+        let json = try old.json()
+        #expect(
+            try command(of: "daemon", in: json)
+                == "smilepile down --socket '\(other)' && smilepile up --library \(library) --socket '\(other)'")
+        #expect(try command(of: "backup-none", in: json) == "smilepile backup create FOLDER --socket '\(other)'")
     }
 
     @Test("A check that is cancelled is no finding")
