@@ -5,9 +5,16 @@ enum PermissionChecks {
     /// - Parameters:
     ///   - user: who runs this, and the daemon.
     ///   - isServed: whether a daemon has it open.
-    static func library(_ folder: FileFacts, user: UInt32, isServed: Bool) -> Finding {
+    ///   - isEmpty: whether nothing is in it.
+    static func library(_ folder: FileFacts, user: UInt32, isServed: Bool, isEmpty: Bool) -> Finding {
         let word = ShellWord.of(folder.path)
         switch folder.kind {
+        case .folder where isEmpty:
+            return Finding(
+                "library-folder", .permissions, isServed ? .problem : .warning,
+                "There is nothing in the library's folder \(folder.path): is its disk mounted?",
+                remedy: "Mount it. Where a new library is wanted there instead:",
+                command: "smilepile up --new --library \(word)")
         case .folder: break
         case .nothing where !isServed:
             return Finding(
@@ -156,7 +163,7 @@ enum PermissionChecks {
         guard file.hasPrefix(library.hasSuffix("/") ? library : library + "/") else { return nil }
         return Finding(
             "key-place", .keys, .problem,
-            "The key file \(file) lies in the library's folder: who gets a copy of that folder gets the key too.",
+            "The key file's place, \(file), is in the library's folder: who gets a copy of that folder gets the key too.",
             remedy:
                 "Stop the daemon, move the file to its usual place or to one that SMILEPILE_KEY_FILE names, and start it again."
         )

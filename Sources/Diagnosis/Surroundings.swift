@@ -89,9 +89,11 @@ struct Surroundings: Sendable {
 
     /// The socket and what stands around it, and the library's folder.
     func permissions(library: String, isServed: Bool, user: UInt32) -> [Finding] {
+        let isEmpty = (try? FileManager.default.contentsOfDirectory(atPath: library))?.isEmpty ?? false
         let socket = session.socketPath
         return [
-            PermissionChecks.library(.look(at: library, followsLink: true), user: user, isServed: isServed)
+            PermissionChecks.library(
+                .look(at: library, followsLink: true), user: user, isServed: isServed, isEmpty: isEmpty)
         ]
             + PermissionChecks.socket(
                 .look(at: socket),
@@ -106,7 +108,6 @@ struct Surroundings: Sendable {
         let isCredential = (path as NSString).lastPathComponent == KeyFile.credential
         let file = PermissionChecks.keyFile(
             .look(at: path), user: user, bytes: Int64(KeyFile.bytes), isCredential: isCredential)
-        guard let file else { return [] }
         let folder = (path as NSString).deletingLastPathComponent
         return [
             file, PermissionChecks.keyFolder(.look(at: folder, followsLink: true), user: user),

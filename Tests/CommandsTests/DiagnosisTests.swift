@@ -19,18 +19,23 @@ struct DiagnosisTests {
 
     @Test("A library's folder is its owner's alone")
     func libraryFolder() {
-        func found(_ kind: FileFacts.Kind, _ owner: UInt32 = 1000, _ mode: UInt32 = 0o700, isServed: Bool = true)
+        func found(
+            _ kind: FileFacts.Kind, _ owner: UInt32 = 1000, _ mode: UInt32 = 0o700, isServed: Bool = true,
+            isEmpty: Bool = false
+        )
             -> Finding
         {
             PermissionChecks.library(
-                FileFacts(path: "/srv/our photos", kind: kind, owner: owner, mode: mode), user: user, isServed: isServed
-            )
+                FileFacts(path: "/srv/our photos", kind: kind, owner: owner, mode: mode), user: user,
+                isServed: isServed, isEmpty: isEmpty)
         }
         #expect(name(found(.folder)) == "library-mode ok")
         #expect(name(found(.folder, 0)) == "library-owner problem")
         #expect(name(found(.nothing)) == "library-folder problem")
         #expect(name(found(.nothing, isServed: false)) == "library-folder advice")
         #expect(name(found(.file)) == "library-folder problem")
+        #expect(name(found(.folder, isEmpty: true)) == "library-folder problem")
+        #expect(name(found(.folder, isServed: false, isEmpty: true)) == "library-folder warning")
         let open = found(.folder, 1000, 0o755)
         #expect(name(open) == "library-mode warning" && open.what.contains("755"))
         #expect(open.command == "chmod 700 '/srv/our photos'")

@@ -16,6 +16,7 @@ struct DoctorTests {
         folder = try TemporaryFolder("doctor")
         try FileManager.default.createDirectory(
             atPath: folder.file("library"), withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        _ = FileManager.default.createFile(atPath: folder.file("library/catalogue"), contents: nil)
     }
 
     private var library: String { folder.file("library") }
