@@ -69,6 +69,10 @@ struct ServiceTests {
             #expect(try await place.smilepile("down").status == 0)
             #expect(try await place.smilepile("web", "stop").status == 0)
             #expect(try await status(place).units.allSatisfy { $0.activity == "inactive" && $0.enabled })
+            // The doctor finds the library by the unit that would serve it.
+            let stopped = try await place.smilepile("doctor", "--json").output
+            #expect(stopped.contains("\"library\":\"\(place.library)\""), "\(stopped)")
+            #expect(stopped.contains(#""id":"service","severity":"ok""#), "\(stopped)")
             let up = try await place.smilepile("up")
             #expect(up.status == 0 && up.errors.contains("The daemon is running.\n"), "\(up.errors)")
             #expect(try await place.smilepile("web").status == 0)
