@@ -96,6 +96,9 @@ struct Examination {
         }
         findings += LibraryChecks.findings(status)
         findings.append(MachineChecks.clock(now: .now(), jump: status.clockJump))
+        if let watched = try await ask(ListWatchedFolders(), connection, "watched-folders", .library, &findings) {
+            findings += LibraryChecks.watched(watched.folders)
+        }
         if let keys = try await ask(GetKeyStatus(), connection, "keys", .keys, &findings) {
             findings += try await judged(keys, hello, connection)
         }

@@ -52,6 +52,23 @@ enum LibraryChecks {
         }
     }
 
+    /// The folders that are imported from by themselves; nothing where there are none.
+    static func watched(_ folders: [WatchedFolder]) -> [Finding] {
+        guard !folders.isEmpty else { return [] }
+        let faulty = folders.filter { $0.state == .missing || $0.problem != nil }
+        guard !faulty.isEmpty else {
+            return [.fine("watched-folder", .library, "\(Figures.count(folders.count, "folder")) watched, all there.")]
+        }
+        return faulty.map { folder in
+            // A disk that is plugged in now and then is waited for.
+            Finding(
+                "watched-folder", .library, folder.problem == nil ? .advice : .warning,
+                "Nothing is imported from the watched folder \(folder.path): \(folder.problem ?? "it is not there.")",
+                remedy: "Put that right or mount its disk; or have it watched no more.",
+                command: "smilepile watch-folder remove \(ShellWord.of(folder.path))")
+        }
+    }
+
     /// What a check of all files has found.
     static func findings(_ receipt: RescanReceipt) -> [Finding] {
         func count(_ findings: StorageFinding...) -> Int {

@@ -176,6 +176,20 @@ struct DiagnosisTests {
         #expect(found(cell: cell(seccomp: false, missing: ["seccomp"])).last == "worker-cell warning")
     }
 
+    @Test("Watched folders, and what keeps one from being looked at")
+    func watched() {
+        func folder(_ state: WatchedFolder.State, _ problem: String? = nil) -> WatchedFolder {
+            WatchedFolder(
+                path: "/p", categoryId: nil, addedAt: Timestamp(milliseconds: 0), state: state, job: nil,
+                problem: problem)
+        }
+        func found(_ folders: WatchedFolder...) -> [String] { names(LibraryChecks.watched(folders)) }
+        #expect(found() == [])
+        #expect(found(folder(.watching), folder(.polling)) == ["watched-folder ok"])
+        #expect(found(folder(.watching), folder(.missing)) == ["watched-folder advice"])
+        #expect(found(folder(.watching, "It may not be read.")) == ["watched-folder warning"])
+    }
+
     // MARK: Backups
 
     private let day: Int64 = 86_400_000

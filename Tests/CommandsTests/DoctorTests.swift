@@ -41,6 +41,7 @@ struct DoctorTests {
             KeyStatus(
                 state: .unused, keyFile: folder.file("sealing.key"), problem: nil, keys: [], values: 0, photos: 0,
                 foreignValues: 0))
+        try stage.answer(ListWatchedFolders.method, WatchedFolderList(folders: []))
         try stage.answer("backup.list", BackupList(backups: []))
         try stage.answer("backup.places", BackupPlaceList(folders: [], files: []))
         for method in ["library.rescan", "thumbnail.rebuild"] { stage.answer(method, #"{"job":"import-3f9a2c"}"#) }
@@ -139,7 +140,8 @@ struct DoctorTests {
         #expect(await stage.run("doctor", "--json") == .doneWithProblems)
         #expect(
             try findings(stage) == [
-                "library-mode ok", "catalogue ok", "keys problem", "backups problem", "files problem",
+                "library-mode ok", "catalogue ok", "watched-folders problem", "keys problem", "backups problem",
+                "files problem",
             ])
     }
 
