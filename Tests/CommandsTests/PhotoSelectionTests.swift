@@ -83,14 +83,16 @@ struct PhotoSelectionTests {
         let all = (1...1200).map(String.init).joined(separator: " ")
         let stage = try stage(input: all)
         #expect(await stage.run("photos", "unfavorite", "-") == .done)
-        let sent = stage.allParams("photo.favorite").compactMap { $0["ids"]?.arrayValue?.count }
-        #expect(sent == [500, 500, 200])
-        #expect(stage.results == "9 photos changed.\n")
+        let sent = stage.allParams("photo.favorite").compactMap { $0["ids"]?.arrayValue }
+        // How many one has depends on how long the one before took.
+        #expect(sent.first?.count == 40 && sent.allSatisfy { (1...500).contains($0.count) })
+        #expect(sent.flatMap { $0 } == (1...1200).map { JSONValue.integer($0) })
+        #expect(stage.results == "\(3 * sent.count) photos changed.\n")
         let broken = Stage(input: Array(all.utf8))
-        try broken.answer("photo.delete", PhotosChanged(count: 500))
-        broken.fail("photo.delete", .refused(MeshError(.notFound, "There is no photo 501.")))
+        try broken.answer("photo.delete", PhotosChanged(count: 40))
+        broken.fail("photo.delete", .refused(MeshError(.notFound, "There is no photo 41.")))
         #expect(await broken.run("photos", "delete", "-", "--json") == .failed)
-        #expect(broken.messages.contains("Of 1200 photos the first 500 were done; the others were not."))
+        #expect(broken.messages.contains("Of 1200 photos the first 40 were done; the others were not."))
         #expect(!broken.results.contains("count"))
     }
 
