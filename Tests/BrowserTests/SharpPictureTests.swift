@@ -17,6 +17,8 @@ extension BrowserTests {
                 }
                 _ = try await place.smilepile("import", place.folder.file("large"))
                 try await page.run(helpers)
+                // The page follows the import, in its own time.
+                try await page.wait(until: "document.querySelectorAll('.tile.loaded').length === 4")
                 try await body(place, page)
                 #expect(page.faults == [])
             }
@@ -55,6 +57,7 @@ extension BrowserTests {
                 try await page.run("localStorage.clear()")
                 try await page.reload()
                 try await page.run(Self.helpers)
+                try await page.wait(until: "document.querySelectorAll('.tile.loaded').length === 4")
                 try await page.run("document.querySelector('photo-timeline').tileSize = 0")
                 try await page.wait(until: "tests.isSharp()")
                 let screen = try await kinds(page)

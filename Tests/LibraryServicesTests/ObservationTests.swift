@@ -199,6 +199,10 @@ import Testing
         #expect(await status { try await after(LeaveReviews(id: "none")) } == .notFound)
         try await afterJob(SyncReviews())
         try await after(UnshareReviews(id: shared.machine.id))
+        let watched = test.folder.file("watched")
+        try FileManager.default.createDirectory(atPath: watched, withIntermediateDirectories: false)
+        try await after(WatchFolder(path: watched))
+        try await after(UnwatchFolder(path: watched))
 
         // A message that writes and is not above has to be added there.
         let writing = mesh.descriptions.filter { [.write, .job].contains($0.kind) && !$0.name.hasPrefix("job.") }
