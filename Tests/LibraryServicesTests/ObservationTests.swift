@@ -1,3 +1,4 @@
+import Foundation
 import LibraryModel
 import LibraryTestSupport
 import SampleAlbum
