@@ -12,10 +12,11 @@ import Testing
         let place = try Installation("watched")
         let (album, watched) = (place.folder.file("album"), place.folder.file("phone"))
         let count = 90
-        try SampleAlbum(width: 64, height: 48).write(count: count, to: album)
+        try SampleAlbum(width: 64, height: 48).write(count: count + 1, to: album)
         try FileManager.default.createDirectory(atPath: watched, withIntermediateDirectories: false)
-        let names = try FileManager.default.contentsOfDirectory(atPath: album).filter { $0.hasSuffix(".jpg") }.sorted()
-        try #require(names.count == count)
+        let all = try FileManager.default.contentsOfDirectory(atPath: album).filter { $0.hasSuffix(".jpg") }.sorted()
+        try #require(all.count == count + 1)
+        let (names, unfinished) = (Array(all.prefix(count)), all[count])
         try await place.up()
         #expect(try await place.smilepile("watch-folder", "add", watched, "--category", "Cars").status == 0)
 
@@ -34,13 +35,22 @@ import Testing
         try await place.killDaemon()
         try await place.up()
         for writer in running { #expect(try await writer.outcome().status == 0) }
+        // The next look at everything comes upon one that is half there.
+        let bytes = Array(try Data(contentsOf: URL(fileURLWithPath: album + "/" + unfinished)))
+        let half = open(watched + "/" + unfinished, O_WRONLY | O_CREAT, 0o644)
+        #expect(write(half, bytes, bytes.count / 2) == bytes.count / 2)
         try await place.killDaemon()
         try await place.up()
         let last = try place.client()
-        try await poll(for: "all photos") { try await last.call(CountPhotos()).count >= count }
+        try await poll(for: "all photos that are whole") { try await last.call(CountPhotos()).count >= count }
+        let rest = Array(bytes[(bytes.count / 2)...])
+        #expect(write(half, rest, rest.count) == rest.count)
+        close(half)
+        try await poll(for: "the last photo") { try await last.call(CountPhotos()).count > count }
         let photos = try await place.allPhotos(last)
-        #expect(photos.count == count && Set(photos.map(\.contentDigest)).count == count)
-        #expect(Set(photos.compactMap(\.sourceName)) == Set(names))
+        #expect(Set(photos.compactMap(\.sourceName)) == Set(names + [unfinished]))
+        #expect(photos.count == count + 1 && Set(photos.map(\.contentDigest)).count == count + 1)
+        #expect(try await !place.smilepile("jobs", "list", "--all", "--json").output.contains("damaged"))
         for photo in photos {
             let source = album + "/" + (photo.sourceName ?? "")
             #expect(

@@ -137,7 +137,9 @@ final class FolderEvents: Sendable {
         }
     }
 
-    private func inner(_ path: FilePath) -> String { String(path.text.dropFirst(root.text.count + 1)) }
+    private func inner(_ path: FilePath) -> String {
+        String(decoding: path.text.utf8.dropFirst(root.text.utf8.count + 1), as: UTF8.self)
+    }
 
     // MARK: Events
 
@@ -189,7 +191,9 @@ final class FolderEvents: Sendable {
     /// What was moved away tells under a name that it does not have any more.
     private func forget(_ folder: FilePath) {
         let numbers = state.withLock { state in
-            let numbers = state.folders.filter { $0.value == folder || $0.value.text.hasPrefix(folder.text + "/") }.keys
+            let below = folder.text + "/"
+            let numbers = state.folders.filter { $0.value == folder || $0.value.text.utf8.starts(with: below.utf8) }
+                .keys
             // At once: what they have told already is waiting to be read.
             for number in numbers { state.folders[number] = nil }
             return Array(numbers)

@@ -141,7 +141,9 @@ public actor FolderWatcher: MeshService {
     }
 
     private static func isWithin(_ path: String, _ folder: String) -> Bool {
-        path == folder || path.hasPrefix(folder == "/" ? folder : folder + "/")
+        // By bytes, as ``FilePath``.
+        FilePath(text: path) == FilePath(text: folder)
+            || path.utf8.starts(with: (folder == "/" ? "/" : folder + "/").utf8)
     }
 
     func remove(_ request: UnwatchFolder) async throws -> WatchedFolderList {
@@ -199,6 +201,7 @@ public actor FolderWatcher: MeshService {
             return
         }
         change(folder.path) { $0.state = .watching }
+        await waitForOlder(on: mesh, of: folder.path)
         var changes = FolderEvents.Changes()
         changes.isUnknown = true
         var again = pauses.unsettled
@@ -244,6 +247,7 @@ public actor FolderWatcher: MeshService {
 
     private func poll(_ root: FilePath, _ folder: StoredWatchedFolder, on mesh: Mesh) async {
         var seen: Int?
+        await waitForOlder(on: mesh, of: folder.path)
         while !Task.isCancelled {
             guard let now = try? await files.run({ try FolderSignature.of(root) }) else { return }
             if now != seen {
@@ -255,6 +259,12 @@ public actor FolderWatcher: MeshService {
             // A timer by nature: of this folder nobody tells what changes.
             try? await mesh.clock.sleep(for: pauses.polling)
         }
+    }
+
+    /// A daemon that starts goes on with the imports of the one before: a second one of the same files would only read them twice.
+    private func waitForOlder(on mesh: Mesh, of path: String) async {
+        guard let job = watches.first(where: { $0.folder.path == path })?.folder.job else { return }
+        _ = try? await mesh.send(WaitForJob(job: job))
     }
 
     /// Names under which programs write what is renamed when it is whole: browsers, rclone, rsync, Syncthing on other systems.

@@ -72,10 +72,13 @@ func withSite(
     } catch {
         daemon.gate.open()
         await site.server.stop()
+        daemon.stop()
         throw error
     }
     daemon.gate.open()
     await site.server.stop()
+    // It and its connections hold each other until then.
+    daemon.stop()
 }
 
 struct RawReply: Sendable {
