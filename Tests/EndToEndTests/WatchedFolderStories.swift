@@ -39,9 +39,13 @@ import Testing
         let bytes = Array(try Data(contentsOf: URL(fileURLWithPath: album + "/" + unfinished)))
         let half = open(watched + "/" + unfinished, O_WRONLY | O_CREAT, 0o644)
         #expect(write(half, bytes, bytes.count / 2) == bytes.count / 2)
+        let before = try await place.client().call(ListWatchedFolders()).folders.first?.job
         try await place.killDaemon()
         try await place.up()
         let last = try place.client()
+        try await poll(for: "that look") { try await last.call(ListWatchedFolders()).folders.first?.job != before }
+        let look = try #require(try await last.call(ListWatchedFolders()).folders.first?.job)
+        _ = try await last.call(WaitForJob(job: look))
         try await poll(for: "all photos that are whole") { try await last.call(CountPhotos()).count >= count }
         let rest = Array(bytes[(bytes.count / 2)...])
         #expect(write(half, rest, rest.count) == rest.count)
