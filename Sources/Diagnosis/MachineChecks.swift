@@ -1,4 +1,5 @@
 import CommandLineInterface
+import Files
 import LibraryModel
 import ServiceMesh
 
@@ -24,20 +25,21 @@ enum MachineChecks {
     static func fileSystem(_ disk: DiskFacts) -> Finding {
         let name: String
         let why: String
+        let inMemory = [FileSystem.Magic.tmpfs, 0x8584_58f6]
         switch disk.kind {
         case 0x4d44, 0x2011_bab0:
             name = disk.kind == 0x4d44 ? "FAT" : "exFAT"
             why = "it has no permissions, and a power cut may damage it"
-        case 0x6969, 0xff53_4d42, 0xfe53_4d42, 0x517b:
-            name = disk.kind == 0x6969 ? "NFS" : "SMB"
+        case let kind? where kind == FileSystem.Magic.nfs || FileSystem.Magic.smb.contains(kind):
+            name = kind == FileSystem.Magic.nfs ? "NFS" : "SMB"
             why = "what another machine confirms may be lost there, and two machines may open it at once"
-        case 0x0102_1994, 0x8584_58f6:
+        case let kind? where inMemory.contains(kind):
             name = "the machine's memory"
             why = "all of it is gone with the next start"
         default: return .fine("file-system", .machine, "The library's file system keeps what it is given.")
         }
         return Finding(
-            "file-system", .machine, disk.kind == 0x0102_1994 || disk.kind == 0x8584_58f6 ? .problem : .warning,
+            "file-system", .machine, disk.kind.map(inMemory.contains) == true ? .problem : .warning,
             "The library lies on \(name): \(why).",
             remedy:
                 "Stop the daemon, move the folder to a disk of this machine with ext4, XFS or Btrfs, and start it there with "

@@ -206,7 +206,7 @@ package enum FileSystem {
 
     /// The magic numbers of ext2 to 4, XFS, Btrfs, F2FS, bcachefs, JFS, ZFS, NTFS of the kernel, tmpfs and overlayfs.
     private static let exactFileSystems: Set = [
-        0xef53, 0x5846_5342, 0x9123_683e, 0xf2f5_2010, 0xca45_1a4e, 0x3153_464a, 0x2fc1_2fc1, 0x7366_746e, 0x0102_1994,
+        0xef53, 0x5846_5342, 0x9123_683e, 0xf2f5_2010, 0xca45_1a4e, 0x3153_464a, 0x2fc1_2fc1, 0x7366_746e, Magic.tmpfs,
         0x794c_7630,
     ]
 
@@ -216,10 +216,17 @@ package enum FileSystem {
         !farFileSystems.contains(folder.withCString { clinux_file_system($0) })
     }
 
-    /// The magic numbers of NFS, SMB in its three ages, FUSE, 9P, Ceph, AFS and the shares of VirtualBox.
-    private static let farFileSystems: Set = [
-        0x6969, 0x517b, 0xff53_4d42, 0xfe53_4d42, 0x6573_5546, 0x0102_1997, 0x00c3_6400, 0x5346_414f, 0x786f_4256,
-    ]
+    /// Magic numbers of statfs(2) that are asked for by name. SMB's are of its three ages.
+    package enum Magic {
+        package static let nfs = 0x6969
+        package static let smb: Set = [0x517b, 0xff53_4d42, 0xfe53_4d42]
+        package static let tmpfs = 0x0102_1994
+    }
+
+    /// NFS, SMB, and the magic numbers of FUSE, 9P, Ceph, AFS and the shares of VirtualBox.
+    private static let farFileSystems = Magic.smb.union([
+        Magic.nfs, 0x6573_5546, 0x0102_1997, 0x00c3_6400, 0x5346_414f, 0x786f_4256,
+    ])
 
     /// Folders in a folder, links not among them; none where it cannot be read.
     package static func folders(in folder: FilePath) -> [FilePath] {
