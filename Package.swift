@@ -40,6 +40,7 @@ let package = Package(
         .executable(name: "smilepile", targets: ["smilepile"]),
         .executable(name: "smilepile-web", targets: ["smilepile-web"]),
         .executable(name: "smilepile-image-worker", targets: ["smilepile-image-worker"]),
+        .executable(name: "smilepile-film-worker", targets: ["smilepile-film-worker"]),
         .executable(name: "smilepile-bench", targets: ["smilepile-bench"]),
     ],
     targets: [
@@ -78,6 +79,11 @@ let package = Package(
         .target(
             name: "CExiv2", cxxSettings: [.treatAllWarnings(as: .error)],
             linkerSettings: [.linkedLibrary("exiv2")]),
+        // Films, for the film worker. The first brings libavcodec and libavutil. apt: "libavformat-dev"
+        // apt: "libswscale-dev"
+        .target(
+            name: "CFilm", cSettings: [.treatAllWarnings(as: .error)],
+            linkerSettings: ["avformat", "avcodec", "swscale", "avutil"].map { .linkedLibrary($0) }),
         // Starting a worker, and what a worker does to itself
         .target(name: "CWorker", cSettings: [.treatAllWarnings(as: .error)]),
         .target(
@@ -117,6 +123,8 @@ let package = Package(
                 "CLCMS", "CZimg",
                 "CTIFF", "CWebP", "CCrypto", "CZlib", "CFreeType",
             ]),
+        // Films, for a worker of their own: what the one for pictures does not load
+        module("FilmConversion", ["DateTexts", "ImageWorkerProtocol", "PhotoConversion", "CFilm", "CCell"]),
         module("Imaging", ["ImageWorkerProtocol", "ServiceMesh", "Executors", "CLinux", "CWorker", "CCrypto"]),
         module(
             "ZipArchive",
@@ -255,6 +263,8 @@ let package = Package(
             ]),
         // The helper that opens pictures, shut in: one of several, and of a life of seconds.
         program("smilepile-image-worker", path: "Sources/ImageWorker", ["PhotoConversion"]),
+        // The same for films, so that pictures are not opened beside the libraries that those need.
+        program("smilepile-film-worker", path: "Sources/FilmWorker", ["FilmConversion"]),
         // What is fast, and how fast beside the programs that others would use; and the campaigns.
         program(
             "smilepile-bench",
@@ -300,8 +310,7 @@ let package = Package(
             "ImagingTests",
             [
                 "DateTexts", "Imaging", "PhotoConversion", "ImageWorkerProtocol", "smilepile-image-worker",
-                "cell-probe", "CGD",
-                "CLinux", "TestSupport",
+                "smilepile-film-worker", "cell-probe", "Randomness", "CGD", "CLinux", "TestSupport",
             ]),
         tests("ZipArchiveTests", ["ZipArchive", "Scratch", "Files", "Randomness", "CLinux", "TestSupport"]),
         tests("SealingTests", ["Sealing", "ServiceMesh", "Executors", "TestSupport", "CSodium"]),
@@ -394,18 +403,20 @@ let package = Package(
             [
                 "ControlSocket", "LibraryModel", "ServiceMesh", "Executors", "SampleAlbum", "EndToEndSupport",
                 "TestSupport", "smilepile", "smilepiled", "smilepile-web", "smilepile-image-worker",
+                "smilepile-film-worker",
             ]),
         tests(
             "BrowserTests",
             [
                 "Browser", "ControlSocket", "LibraryModel", "ServiceMesh", "SampleAlbum", "EndToEndSupport",
-                "smilepile", "smilepiled", "smilepile-web", "smilepile-image-worker",
+                "TestSupport",
+                "smilepile", "smilepiled", "smilepile-web", "smilepile-image-worker", "smilepile-film-worker",
             ]),
         tests(
             "StressTests",
             [
                 "ControlSocket", "LibraryModel", "ServiceMesh", "SampleAlbum", "EndToEndSupport", "TestSupport",
-                "smilepile", "smilepiled", "smilepile-image-worker",
+                "smilepile", "smilepiled", "smilepile-image-worker", "smilepile-film-worker",
             ]),
     ]
 )

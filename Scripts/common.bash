@@ -5,7 +5,7 @@
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit
 
 # The programs that a family has.
-released=(smilepile smilepiled smilepile-image-worker smilepile-web)
+released=(smilepile smilepiled smilepile-image-worker smilepile-film-worker smilepile-web)
 
 # Modules of tests that run under Thread Sanitizer: what they test is shared between threads.
 # shellcheck disable=SC2034 # for the scripts that source this

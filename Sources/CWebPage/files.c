@@ -123,6 +123,8 @@ static const struct cwebpage_file files[] = {
 #include "embed.h"
 #define FILE_OF_PAGE "../WebPage/Resources/assets/main.js"
 #include "embed.h"
+#define FILE_OF_PAGE "../WebPage/Resources/assets/photo/film-player.js"
+#include "embed.h"
 #define FILE_OF_PAGE "../WebPage/Resources/assets/photo/photo-facts.js"
 #include "embed.h"
 #define FILE_OF_PAGE "../WebPage/Resources/assets/photo/photo-view.js"

@@ -21,12 +21,19 @@ struct Surroundings: Sendable {
             }
             programs.append(program)
         }
-        let worker = session.environment["SMILEPILE_IMAGE_WORKER"].flatMap { $0.isEmpty ? nil : session.absolute($0) }
         // The daemon looks beside itself alone.
-        let usual = programs[0].path.map { ($0 as NSString).deletingLastPathComponent + "/smilepile-image-worker" }
-        let path = (worker ?? usual).flatMap { access($0, X_OK) == 0 ? $0 : nil }
-        return programs + [InstallationChecks.Program(name: "smilepile-image-worker", path: path)]
+        let folder = programs[0].path.map { ($0 as NSString).deletingLastPathComponent }
+        for (name, variable) in Self.workers {
+            let named = session.environment[variable].flatMap { $0.isEmpty ? nil : session.absolute($0) }
+            let path = (named ?? folder.map { "\($0)/\(name)" }).flatMap { access($0, X_OK) == 0 ? $0 : nil }
+            programs.append(InstallationChecks.Program(name: name, path: path))
+        }
+        return programs
     }
+
+    private static let workers = [
+        ("smilepile-image-worker", "SMILEPILE_IMAGE_WORKER"), ("smilepile-film-worker", "SMILEPILE_FILM_WORKER"),
+    ]
 
     /// - Parameter library: as the command line names it.
     func outside(library: String?) async throws -> InstallationChecks.Outside {

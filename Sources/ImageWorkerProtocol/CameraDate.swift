@@ -19,6 +19,10 @@ public struct CameraDate: Codable, Sendable, Equatable {
         case png
         /// The satellites' clock, in EXIF or XMP: UTC.
         case gps
+        /// A film's own clock: `com.apple.quicktime.creationdate`.
+        case film
+        /// A film's header: a moment, in UTC.
+        case filmMoment
         /// EXIF ModifyDate or `xmp:ModifyDate`: when somebody last changed the picture.
         case modified
     }

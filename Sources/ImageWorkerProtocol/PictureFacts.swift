@@ -12,16 +12,19 @@ public struct PictureFacts: Codable, Sendable, Equatable {
     public var rating: Int?
     /// Make and model of the camera, from EXIF or XMP: one line like the caption, of ``ImageLimits/cameraLength`` at most.
     public var camera: String?
+    /// The film that a picture carries that moves; nil of others.
+    public var film: PictureFilm?
 
     public init(
         taken: CameraDate? = nil, location: PicturePlace? = nil, caption: String? = nil, rating: Int? = nil,
-        camera: String? = nil
+        camera: String? = nil, film: PictureFilm? = nil
     ) {
         self.taken = taken
         self.location = location
         self.caption = caption
         self.rating = rating
         self.camera = camera
+        self.film = film
     }
 
     /// Whether a worker of ours could have read this: one that a picture has taken over may say anything.
@@ -30,7 +33,22 @@ public struct PictureFacts: Codable, Sendable, Equatable {
             && (caption.map { Self.isLine($0, upTo: ImageLimits.captionLength) } ?? true)
             && (rating.map((0...5).contains) ?? true)
             && (camera.map { Self.isLine($0, upTo: ImageLimits.cameraLength) } ?? true)
+            && (film?.isPossible ?? true)
     }
+}
+
+/// Where in a picture's file its film stands: an MP4.
+public struct PictureFilm: Codable, Sendable, Equatable {
+    /// Bytes before it, and of it.
+    public var offset: Int64
+    public var length: Int64
+
+    public init(offset: Int64, length: Int64) { (self.offset, self.length) = (offset, length) }
+
+    fileprivate var isPossible: Bool { offset > 0 && length > 0 && length <= Int64.max - offset }
+
+    /// Whether it lies in a file of so many bytes.
+    package func isInside(bytes: Int64) -> Bool { isPossible && offset + length <= bytes }
 }
 
 /// Where a picture was taken.

@@ -10,6 +10,8 @@ package enum WorkerRequest: Codable, Equatable {
     case fork(prepared: [ReductionShape])
     /// Descriptors: source, photo, thumbnail, preview.
     case convert
+    /// Of a film. Descriptors: source, poster, thumbnail, preview.
+    case film
     /// Descriptors: source, thumbnail.
     case thumbnail
     /// Descriptors: source, preview.
@@ -29,7 +31,7 @@ package enum WorkerRequest: Codable, Equatable {
 
     package var descriptorCount: Int {
         switch self {
-        case .convert: 4
+        case .convert, .film: 4
         case .thumbnail, .preview, .bare, .pixels: 2
         case .readFacts, .fork: 1
         case .sheet(let fonts): 3 + (0...SheetPage.mostFonts ~= fonts ? fonts : 0)
@@ -51,6 +53,7 @@ package struct WorkerReply: Codable, Equatable {
         /// ``WorkerRequest/proceed``. Twice for one request at most; the second time for less.
         case needs(bytes: Int)
         case converted(MadePhoto)
+        case film(MadeFilm)
         case thumbnail(ConvertedThumbnail)
         case preview(ConvertedPreview)
         case bare(BarePicture)
@@ -88,6 +91,12 @@ package enum WorkerProtocol {
     /// Of what a worker takes; any other is no answer of a worker's.
     package static let mediaTypes: Set<String> = [
         "image/jpeg", "image/png", "image/webp", "image/gif", "image/bmp", "image/tiff", "image/heic", "image/avif",
+    ]
+
+    /// The same of films.
+    package static let filmTypes: Set<String> = [
+        "video/mp4", "video/quicktime", "video/3gpp", "video/x-matroska", "video/webm", "video/x-msvideo", "video/mp2t",
+        "video/mpeg", "video/x-ms-asf",
     ]
 
     /// A message as one line. Nil only for what JSON cannot say (a location that is not a number).

@@ -87,15 +87,17 @@ public final class ImageWorkerPool: Sendable {
     ///   - sharedMemory: bytes that all workers together may use for big photos, beside
     ///     ``/ImageWorkerProtocol/ImageLimits/workerMemory`` of each; see
     ///     ``/ImageWorkerProtocol/ImageLimits/sharedMemory(ofMachine:)``.
+    ///   - other: a pool whose shared memory this one's workers share too, in place of their own.
     public init(
         executable: String, workers: Int, processorTime: Duration = .seconds(ImageLimits.photoProcessorSeconds),
         clockTime: Duration = .seconds(ImageLimits.photoClockSeconds),
         idleTime: Duration = .seconds(ImageLimits.photoIdleSeconds),
-        sharedMemory: UInt64 = ImageLimits.sharedMemory(ofMachine: ProcessInfo.processInfo.physicalMemory)
+        sharedMemory: UInt64 = ImageLimits.sharedMemory(ofMachine: ProcessInfo.processInfo.physicalMemory),
+        sharingMemoryOf other: ImageWorkerPool? = nil
     ) {
         self.executable = executable
         time = WorkerTime(processor: processorTime, clock: clockTime, idle: idleTime)
-        memory = MemoryBudget(total: sharedMemory)
+        memory = other?.memory ?? MemoryBudget(total: sharedMemory)
         threads = BlockingPool(name: "image-worker", threads: max(1, workers))
         lookingThreads = BlockingPool(name: "image-looker", threads: max(1, workers))
     }
@@ -345,10 +347,19 @@ public final class ImageWorkerPool: Sendable {
     /// Where `smilepile-image-worker` is: the environment's SMILEPILE_IMAGE_WORKER, else beside this program, else in
     /// PATH. Nil where it is nowhere.
     public static func defaultExecutable() -> String? {
-        let name = "smilepile-image-worker"
+        executable("smilepile-image-worker", named: "SMILEPILE_IMAGE_WORKER", beside: nil)
+    }
+
+    /// Where `smilepile-film-worker` is: the environment's SMILEPILE_FILM_WORKER, else beside an image worker, else as that is
+    /// looked for. Nil where it is nowhere.
+    public static func defaultFilmExecutable(beside imageWorker: String? = nil) -> String? {
+        executable("smilepile-film-worker", named: "SMILEPILE_FILM_WORKER", beside: imageWorker)
+    }
+
+    private static func executable(_ name: String, named variable: String, beside other: String?) -> String? {
         let environment = ProcessInfo.processInfo.environment
-        if let named = environment["SMILEPILE_IMAGE_WORKER"], !named.isEmpty { return named }
-        var folders: [String] = []
+        if let named = environment[variable], !named.isEmpty { return named }
+        var folders = other.map { [URL(fileURLWithPath: $0).deletingLastPathComponent().path] } ?? []
         if let program = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe") {
             folders.append(URL(fileURLWithPath: program).deletingLastPathComponent().path)
         }

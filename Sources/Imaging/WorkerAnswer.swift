@@ -24,7 +24,9 @@ extension MadePhoto {
 
     /// Whether it could have been said of this source: by its first bytes, and where it is kept as it is, by its own frame.
     func isPossible(of source: WorkerSource) -> Bool {
-        guard isPossible, source.begins(as: sourceMediaType) else { return false }
+        guard isPossible, source.begins(as: sourceMediaType), facts.film?.isInside(bytes: source.size) ?? true else {
+            return false
+        }
         guard keepsSource, let frame = source.frame else { return true }
         // Upright, it may lie on its side.
         return (frame.width, frame.height) == (width, height) || (frame.height, frame.width) == (width, height)
@@ -71,7 +73,8 @@ extension ConvertedPhoto {
 
 extension UnseenPicture {
     var isPossible: Bool {
-        WorkerProtocol.mediaTypes.contains(mediaType) && isPicture(width, height, within: ImageLimits.side)
+        (WorkerProtocol.mediaTypes.contains(mediaType) || WorkerProtocol.filmTypes.contains(mediaType))
+            && isPicture(width, height, within: ImageLimits.side)
             && facts.isPossible
     }
 }
@@ -116,7 +119,7 @@ extension ImagingError {
     }
 }
 
-private func isPicture(_ width: Int, _ height: Int, within side: Int) -> Bool {
+func isPicture(_ width: Int, _ height: Int, within side: Int) -> Bool {
     (1...side).contains(width) && (1...side).contains(height)
 }
 

@@ -8,7 +8,7 @@ import ImageWorkerProtocol
 struct WorkerSource {
     let descriptor: Int32
     private let state: FileState
-    private let size: Int64
+    let size: Int64
 
     init(_ descriptor: Int32) throws(ImagingError) {
         self.descriptor = descriptor
@@ -19,18 +19,18 @@ struct WorkerSource {
 
     /// Whether it begins as files of this type do.
     func begins(as mediaType: String) -> Bool {
-        var head = [UInt8](repeating: 0, count: 12)
+        var head = [UInt8](repeating: 0, count: FilmSignature.length)
         let count = pread(descriptor, &head, head.count, 0)
-        guard count >= 4 else { return false }
+        guard count >= 12 else { return false }
         switch mediaType {
         case "image/jpeg": return head.starts(with: [0xFF, 0xD8, 0xFF])
         case "image/png": return head.starts(with: [0x89, 0x50, 0x4E, 0x47])
         case "image/gif": return head.starts(with: "GIF8".utf8)
         case "image/bmp": return head.starts(with: "BM".utf8)
         case "image/tiff": return head.starts(with: [0x49, 0x49]) || head.starts(with: [0x4D, 0x4D])
-        case "image/webp": return head.starts(with: "RIFF".utf8) && head[8...].elementsEqual("WEBP".utf8)
+        case "image/webp": return head.starts(with: "RIFF".utf8) && head[8..<12].elementsEqual("WEBP".utf8)
         case "image/heic", "image/avif": return head[4..<8].elementsEqual("ftyp".utf8)
-        default: return false
+        default: return FilmSignature(of: head)?.isPossible(as: mediaType) ?? false
         }
     }
 

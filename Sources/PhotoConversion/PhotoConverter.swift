@@ -10,12 +10,12 @@ import ImageWorkerProtocol
 ///
 /// It opens nothing: it is given descriptors, writes its outputs from their beginning, and leaves making them
 /// durable to the parent, which knows when that must happen.
-final class PhotoConverter {
+package final class PhotoConverter {
     /// Gets memory beyond the worker's own, and returns when it is there: bytes asked for, and bytes that there are.
-    typealias AskForMemory = (Int) throws(ImagingError) -> Int
+    package typealias AskForMemory = (Int) throws(ImagingError) -> Int
 
     private let reductions: ReductionCache
-    let ask: AskForMemory
+    package let ask: AskForMemory
 
     /// - Parameters:
     ///   - reductions: those that are prepared.
@@ -57,7 +57,8 @@ final class PhotoConverter {
         defer { withExtendedLifetime(source) {} }
         let type = try PictureType(content: source.bytes)
         let decoder = try decoder(type, source)
-        let facts = PictureFacts(decoder.metadata)
+        var facts = PictureFacts(decoder.metadata)
+        facts.film = PictureFilm(in: source.bytes)
         let orientation = Self.orientation(decoder)
         unseen = Self.unseen(decoder, type, facts)
         let keeps = type == .jpeg && decoder.size.longSide <= ImageLimits.photoSide
@@ -213,6 +214,16 @@ final class PhotoConverter {
 
     private func write(_ made: EncodedWebP, to descriptor: Int32) throws(ImagingError) {
         try Output(descriptor).write(made.bytes)
+    }
+
+    /// The thumbnail of a photo, and its preview where it has one.
+    /// - Returns: the thumbnail's size.
+    func writeReductions(of picture: PlanarPicture, thumbnail: Int32, preview: Int32) throws(ImagingError) -> PixelSize
+    {
+        let small = try makeThumbnail(of: picture)
+        if let size = picture.size.preview { try write(makePreview(of: picture, size: size), to: preview) }
+        try small.jpeg.withBytes(Output(thumbnail).write)
+        return small.size
     }
 
     private func encodedThumbnail(_ picture: PlanarPicture) throws(ImagingError) -> EncodedThumbnail {

@@ -62,6 +62,8 @@ public final class PhotoLibrary: Sendable {
     public struct Options: Sendable {
         /// The program that opens photos; found beside this one unless told.
         public var imageWorker: String?
+        /// The program that opens films; found beside that one unless told.
+        public var filmWorker: String?
         /// Helper processes at once; as many as the machine has cores unless told.
         public var workers: Int
         /// The file that opens what is sealed, absolute and outside of the library's folder. Unless told: `$SMILEPILE_KEY_FILE`,
@@ -127,6 +129,16 @@ public final class PhotoLibrary: Sendable {
                 "The program smilepile-image-worker was not found. Put it beside this one, or name it in SMILEPILE_IMAGE_WORKER."
             )
         }
+        guard let filmWorker = options.filmWorker ?? ImageWorkerPool.defaultFilmExecutable(beside: worker) else {
+            throw MeshError(
+                .failedPrecondition,
+                "The program smilepile-film-worker was not found. Put it beside this one, or name it in SMILEPILE_FILM_WORKER."
+            )
+        }
+        let workers = ImageWorkerPool(
+            executable: worker, workers: options.workers, sharedMemory: options.imageMemory)
+        let filmWorkers = ImageWorkerPool(
+            executable: filmWorker, workers: options.workers, sharingMemoryOf: workers)
         let files = BlockingPool(name: "files", threads: 4)
         // More than there are cores: while some wait for the disk, others hash.
         let bulk = BlockingPool(name: "backup", threads: options.workers + 2, niceness: 5)
@@ -152,9 +164,8 @@ public final class PhotoLibrary: Sendable {
                         path: folder.path, scratch: folder.staging,
                         keyFile: options.keyFile.map { KeyFile(path: $0) } ?? .usual(), files: files, bulk: bulk,
                         deriver: deriver,
-                        workers: ImageWorkerPool(
-                            executable: worker, workers: options.workers, sharedMemory: options.imageMemory),
-                        width: options.workers, bootClock: options.bootClock, wallClock: options.wallClock,
+                        workers: workers, filmWorkers: filmWorkers, width: options.workers,
+                        bootClock: options.bootClock, wallClock: options.wallClock,
                         sourceClock: options.sourceClock,
                         groupLooks: GroupLooks(pause: options.groupLookPause), groupRemotes: options.groupRemotes,
                         reviewRemotes: options.reviewRemotes,
@@ -255,8 +266,8 @@ public final class PhotoLibrary: Sendable {
     package static func services(
         catalogue: any Catalogue, access: LibraryAccess = LibraryAccess(), photoFiles: any PhotoFiles,
         namedFiles: NamedFiles, path: String, scratch: String, keyFile: KeyFile?, files: BlockingPool,
-        bulk: BlockingPool, deriver: KeyDeriver = KeyDeriver(), workers: ImageWorkerPool, width: Int,
-        bootClock: BootClock = .system,
+        bulk: BlockingPool, deriver: KeyDeriver = KeyDeriver(), workers: ImageWorkerPool,
+        filmWorkers: ImageWorkerPool, width: Int, bootClock: BootClock = .system,
         wallClock: WallClock? = nil, sourceClock: WallClock = WallClock { .now() },
         groupLooks: GroupLooks = GroupLooks(),
         groupRemotes: @escaping GroupRemoteMaker = { try HTTPGroupRemote($0, token: $1) },
@@ -273,8 +284,8 @@ public final class PhotoLibrary: Sendable {
             catalogue: catalogue, photoFiles: photoFiles, discards: discards, pool: files,
             settleBackups: unfinished.settle)
         let thumbnailer = Thumbnailer(
-            catalogue: catalogue, namedFiles: namedFiles, photoFiles: photoFiles, workers: workers, files: files,
-            width: width)
+            catalogue: catalogue, namedFiles: namedFiles, photoFiles: photoFiles, workers: workers,
+            filmWorkers: filmWorkers, files: files, width: width)
         let sealedFields = SealedFields(
             catalogue: catalogue, keyFile: keyFile, namedFiles: namedFiles, pool: files)
         return [
@@ -296,7 +307,8 @@ public final class PhotoLibrary: Sendable {
             StorageAuditor(
                 catalogue: catalogue, photoFiles: photoFiles, files: files, scratch: namedFiles.scratch, workers: width),
             PhotoRedater(
-                catalogue: catalogue, photoFiles: photoFiles, workers: workers, files: files, width: width),
+                catalogue: catalogue, photoFiles: photoFiles, workers: workers, filmWorkers: filmWorkers, files: files,
+                width: width),
             UploadStore(namedFiles: namedFiles, files: files, due: due),
             PhotoImporter(
                 namedFiles: namedFiles, photoFiles: photoFiles, files: files, workers: width,

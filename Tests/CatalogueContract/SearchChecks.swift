@@ -148,6 +148,7 @@ extension CatalogueContract {
         ContractCheck("photos are found by their source, their category and their whole path") { run in
             let album = try await run.album(3) { number, family, cars in
                 var new = Sample.photo(number, in: number == 2 ? cars : family)
+                new.photo.kind = number % 11 < 3 ? .film : number % 11 == 5 ? .moving : nil
                 new.photo.sourceName = number == 0 ? "\u{17b}aba 7.HEIC" : nil
                 return new
             }
@@ -313,6 +314,14 @@ extension CatalogueContract {
                 PhotoFilter(from: noon, favoritesOnly: flag, hasCamera: flag),
             ]
         }
+        for kind in PhotoKind.allCases {
+            filters += [
+                PhotoFilter(kind: kind), PhotoFilter(categoryId: album.cars, favoritesOnly: false, kind: kind),
+                PhotoFilter(favoritesOnly: true, kind: kind), PhotoFilter(reviewed: true, kind: kind),
+                PhotoFilter(text: "sommer", kind: kind), PhotoFilter(from: noon, camera: "apple", kind: kind),
+                PhotoFilter(decision: .keep, hasCamera: false, kind: kind),
+            ]
+        }
         filters += SwipeAction.allCases.map { PhotoFilter(decision: $0) }
         filters += SwipeAction.allCases.map {
             PhotoFilter(categoryId: album.family, favoritesOnly: false, decision: $0)
@@ -342,6 +351,11 @@ extension CatalogueContract {
         if let decision = filter.decision, photo.lastDecision != decision { return false }
         if let flag = filter.hasCamera, (photo.camera != nil) != flag { return false }
         if filter.camera != nil, photo.camera.map({ query.filter.camera.passes($0) }) != true { return false }
+        switch filter.kind {
+        case .film?, .moving?: if photo.kind != filter.kind { return false }
+        case .picture?: if photo.isFilm { return false }
+        case nil: break
+        }
         if query.words?.texts.count == 1, let path = query.words?.texts[0].path { return photo.path == path }
         let category = photo.categoryId == album.family ? "Family" : "Cars"
         let fields = [photo.name, photo.caption ?? "", photo.sourceName ?? "", category].map { folded($0) }

@@ -78,7 +78,7 @@ enum CorpusDate {
                     clock: "\(day) \(parts[1])", fraction: fraction ?? "", offset: offset ?? "", source: source)
             // ModifyDate's sub-seconds and offset are not in the table.
             case .modified: return Expected(clock: "\(day) \(parts[1])", offset: "", source: source)
-            case .xmp, .iptc, .gps, .png:
+            case .xmp, .iptc, .gps, .png, .film, .filmMoment:
                 let time = parts[1].prefix { $0.isNumber || $0 == ":" }
                 let rest = parts[1].dropFirst(time.count)
                 let fraction = rest.hasPrefix(".") ? rest.dropFirst().prefix { $0.isNumber } : ""

@@ -28,7 +28,8 @@ import Testing
         let test = try await TestLibrary()
         let folder = test.folder.file("phone")
         try album.write(count: 2, to: folder)
-        let film: [UInt8] = [0, 0, 0, 24] + Array("ftypisom".utf8) + [0, 0, 2, 0]
+        // Of a kind of film that is not taken.
+        let film = Array("FLV\u{1}".utf8)
         for number in 0..<30 { try write(film, folder + "/VID_\(number).mp4") }
         try write(film, folder + "/renamed.bin")
         try write(Array("%PDF-1.7".utf8), folder + "/letter.pdf")
@@ -79,7 +80,7 @@ import Testing
         try write(Array("<svg/>".utf8), folder + "/drawing.svg")
         try write(Array("8BPS".utf8), folder + "/layers.bin")
         let job = try await test.importing(folder)
-        #expect(job.outcomes == ["unsupported": 3] && job.needsAttention)
+        #expect(job.outcomes == ["unsupported": 2, "damaged": 1] && job.needsAttention)
         #expect(try receipt(job).passedOver.isEmpty)
         await test.library.close()
     }
@@ -225,8 +226,9 @@ import Testing
         let before = try bytesRead()
         for _ in 1...2 {
             let job = try await test.importing(folder)
-            #expect(job.outcomes == ["too_large": 1])
-            #expect(try receipt(job).passedOver == ["video": 4, "archive": 2])
+            // What begins like a film may be as large as it is, and these are none.
+            #expect(job.outcomes == ["too_large": 1, "damaged": 3])
+            #expect(try receipt(job).passedOver == ["video": 1, "archive": 2])
         }
         #expect(try bytesRead() - before < 16 << 20)
         // Nothing was hashed to be remembered.

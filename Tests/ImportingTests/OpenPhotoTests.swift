@@ -56,7 +56,8 @@ import Testing
         _ = try await test.importSamples(2)
         let photos = try await test.allPhotos()
         let (photo, other) = (photos[0], photos[1])
-        let wanted = try PhotoFileKind.allCases.map { kind in
+        let kinds = PhotoFileKind.allCases.filter { $0 != .film }
+        let wanted = try kinds.map { kind in
             // It is too small for a preview.
             try test.bytes(
                 [.photo, .preview].contains(kind)
@@ -64,7 +65,7 @@ import Testing
         }
         #expect(await status { _ = try await test.mesh.send(OpenTrashedPhoto(uuid: photo.uuid, .photo)) } == .notFound)
         _ = try await test.mesh.send(DeletePhotos(ids: [photo.id, other.id]))
-        for (kind, bytes) in zip(PhotoFileKind.allCases, wanted) {
+        for (kind, bytes) in zip(kinds, wanted) {
             let opened = try await test.mesh.send(OpenTrashedPhoto(uuid: photo.uuid.uppercased(), kind))
             #expect(try self.bytes(of: opened) == bytes)
             #expect(opened.uuid == photo.uuid && opened.contentDigest == photo.contentDigest)

@@ -123,11 +123,13 @@ import Testing
 
     /// What the worker finds in a picture keeps its name on the way.
     @Test func theSourcesWithinAPictureAreToldApart() {
-        let sources = CameraDate.Source.allCases.map { source in
-            PhotoDate(CameraDate(clock: 5, offset: -60, source: source))
-        }
-        #expect(sources.map(\.source) == [.exif, .exifCreated, .xmp, .iptc, .png, .gps, .modified])
+        let clocks = CameraDate.Source.allCases.filter { $0 != .filmMoment }
+        let sources = clocks.map { source in PhotoDate(CameraDate(clock: 5, offset: -60, source: source)) }
+        #expect(sources.map(\.source) == [.exif, .exifCreated, .xmp, .iptc, .png, .gps, .film, .modified])
         #expect(sources.allSatisfy { $0.clock.milliseconds == 5 && $0.offset == -60 && !$0.source.isGuess })
+        // A moment is what a clock here showed then.
+        let moment = PhotoDate(CameraDate(clock: 5, offset: 0, source: .filmMoment))
+        #expect(moment.clock == LocalDateTime(here: Timestamp(milliseconds: 5)) && moment.source == .film)
     }
 
     @Test func ofSidecarsThatNobodyCanTellApartNoneIsUsedAndTheLineSaysSo() async throws {

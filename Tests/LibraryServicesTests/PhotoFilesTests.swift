@@ -259,12 +259,14 @@ private struct ObjectLibrary {
         let catalogue = try await SQLiteCatalogue(at: root + "/catalogue.sqlite")
         try FileManager.default.createDirectory(atPath: root + "/backups", withIntermediateDirectories: true)
         let worker = try #require(ImageWorkerPool.defaultExecutable())
+        let filmWorker = try #require(ImageWorkerPool.defaultFilmExecutable())
         mesh = try Mesh(
             services: await PhotoLibrary.services(
                 catalogue: catalogue, photoFiles: files,
                 namedFiles: NamedFiles(library: root, files: SQLiteCatalogue.files(at: root), folders: []), path: root,
                 scratch: root + "/staging", keyFile: nil, files: pools[0], bulk: pools[1],
-                workers: ImageWorkerPool(executable: worker, workers: 2), width: 2),
+                workers: ImageWorkerPool(executable: worker, workers: 2),
+                filmWorkers: ImageWorkerPool(executable: filmWorker, workers: 2), width: 2),
             journal: catalogue.journal)
         (self.files, self.catalogue, self.pools) = (files, catalogue, pools)
         try await mesh.start()

@@ -78,6 +78,8 @@ package final class SteppedLibrary: Sendable {
         let files = BlockingPool(name: "files", threads: 2)
         let bulk = BlockingPool(steps: steps)
         let workers = ImageWorkerPool(executable: try #require(ImageWorkerPool.defaultExecutable()), workers: 1)
+        let filmWorkers = ImageWorkerPool(
+            executable: try #require(ImageWorkerPool.defaultFilmExecutable()), workers: 1, sharingMemoryOf: workers)
         let catalogue = SQLiteCatalogue(database)
         let discards = DiscardedFiles(catalogue: catalogue, photoFiles: folder, pool: files)
         mesh = try Mesh(
@@ -86,7 +88,7 @@ package final class SteppedLibrary: Sendable {
                 PhotoStore(catalogue: catalogue, discards: discards), SwipeSessionRecorder(catalogue: catalogue),
                 Thumbnailer(
                     catalogue: catalogue, namedFiles: folder.namedFiles, photoFiles: folder, workers: workers,
-                    files: files, width: 1),
+                    filmWorkers: filmWorkers, files: files, width: 1),
                 BackupCoordinator(
                     catalogue: catalogue, photoFiles: folder, namedFiles: folder.namedFiles,
                     places: BackupPlaces(library: folder.path), discards: discards,

@@ -36,7 +36,7 @@ import Testing
     @Test func theFilterStandsAmongTheMessagesOwnMembers() throws {
         let filter = PhotoFilter(
             text: "a", words: ["b"], categoryId: 3, from: LocalDateTime("2025-01-01"), to: LocalDateTime("2025-02-01"),
-            favoritesOnly: true, reviewed: true, decision: .keep, camera: "c", hasCamera: true)
+            favoritesOnly: true, reviewed: true, decision: .keep, camera: "c", hasCamera: true, kind: .film)
         func check<M: FilteredMessage>(_ message: M, _ own: Set<String>) throws {
             let json = try JSONEncoder().encode(message)
             let object = try JSONDecoder().decode([String: JSONValue].self, from: json)
@@ -78,6 +78,9 @@ import Testing
         _ = try await mesh.send(SetCaption(id: photos[0].id, caption: "at the seaside"))
         _ = try await mesh.send(MovePhotos(ids: [photos[1].id], categoryId: category))
         _ = try await mesh.send(SetFavorite(ids: [photos[2].id], isFavorite: true))
+        try await test.library.catalogue.database.write { connection in
+            try connection.execute("UPDATE photos SET kind = 'film' WHERE id = ?", photos[4].id)
+        }
         let session = try await mesh.send(StartSwipeSession()).sessionID
         _ = try await mesh.send(
             RecordSwipe(
@@ -99,6 +102,7 @@ import Testing
             "decision": (PhotoFilter(decision: .trash), ["3"]),
             "camera": (PhotoFilter(camera: "mark"), ["2", "3"]),
             "hasCamera": (PhotoFilter(hasCamera: false), ["4"]),
+            "kind": (PhotoFilter(kind: .film), ["4"]),
         ]
         #expect(Set(wanted.keys) == Self.members)
         let mesh = test.mesh

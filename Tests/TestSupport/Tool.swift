@@ -10,6 +10,7 @@ package struct Tool: Sendable {
     package static let java = Tool("java")
     package static let go = Tool("go")
     package static let shell = Tool("bash")
+    package static let ffmpeg = Tool("ffmpeg")
 
     private let name: String
     private let path: String?

@@ -18,16 +18,19 @@ extension BackupContents {
     /// - Returns: a line for each kind of thing that it cannot.
     package mutating func keepWhatPhonesRead() throws -> [ReceiptLine] {
         let all = photos.count
+        // The apps know photos alone, and would take a film's poster for one.
+        photos = try photos.spooled(in: scratch) { $0.photo.isFilm ? nil : $0 }
+        let films = all - photos.count
         // A phone would show the grey card that stands in for them, and take it for the photo.
         photos = try photos.spooled(in: scratch) { $0.photo.unseenBy == nil ? $0 : nil }
-        let unseen = all - photos.count
+        let unseen = all - films - photos.count
         func count(_ isMeant: (Photo) -> Bool) throws -> Int {
             var count = 0
             try photos.forEach { if isMeant($0.photo) { count += 1 } }
             return count
         }
         let kinds: [(count: Int, what: String)] = [
-            (unseen, "photos that cannot be seen here yet"),
+            (films, "films"), (unseen, "photos that cannot be seen here yet"),
             (try sealed?.only(of: photos, in: scratch)?.values.count ?? 0, "sealed fields"),
             (try count { $0.caption != nil }, "captions"),
             // What the app itself showed is its `createdAt` too.

@@ -146,7 +146,7 @@ extension BackupContents {
         contents.leavesOriginals = true
         contents.photos = try photos.spooled(in: scratch) { sourced in
             var left = sourced
-            if left.photo.originalPath != left.photo.path { left.photo.originalPath = nil }
+            if left.photo.originalPath != left.photo.path, !left.photo.isFilm { left.photo.originalPath = nil }
             left.photo.sidecars = []
             return left
         }

@@ -201,7 +201,9 @@ package struct BackupContents: Sendable {
                 photo.sidecars.count <= KeptSidecar.maximumCount, photo.sidecars.allSatisfy(Self.isPossible),
                 (photo.caption?.utf8.count ?? 0) <= SetCaption.maximumLength * 16, photo.mediaType.utf8.count <= 100,
                 (photo.unseenBy?.utf8.count ?? 0) <= 100,
-                photo.camera.map({ PictureFacts.isLine($0, upTo: ImageLimits.cameraLength) }) ?? true
+                photo.camera.map({ PictureFacts.isLine($0, upTo: ImageLimits.cameraLength) }) ?? true,
+                (photo.duration ?? 0) >= 0, (photo.filmOffset ?? 0) >= 0, (photo.filmLength ?? 0) >= 0,
+                photo.codecs.map(Self.isCodecs) ?? true
             else {
                 throw refused("a value of the photo '\(name)' is out of range.")
             }
@@ -215,6 +217,11 @@ package struct BackupContents: Sendable {
             guard let second = try SpooledIndex(all, by: key).firstRepeated else { continue }
             throw used(try photos.element(at: second).photo)
         }
+    }
+
+    private static func isCodecs(_ text: String) -> Bool {
+        let names = text.split(separator: " ", omittingEmptySubsequences: false).map(String.init)
+        return names.count <= 2 && names.allSatisfy(FilmFacts.isCodec)
     }
 
     /// What no two photos of a library have in common.

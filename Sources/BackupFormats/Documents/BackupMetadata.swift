@@ -37,6 +37,12 @@ struct BackupMetadata: Codable, Sendable {
         let dateSource: String?
         /// Absent where the picture says none, and in backups from before it was kept.
         let camera: String?
+        /// Absent of pictures that do not move, as the next four.
+        let kind: String?
+        let duration: Int64?
+        let codecs: String?
+        let filmOffset: Int64?
+        let filmLength: Int64?
         /// Absent of photos that can be seen.
         let unseenBy: String?
         /// Absent of photos that were not reviewed, and in backups from before it was kept.
@@ -203,7 +209,9 @@ extension BackupMetadata.Photo {
             takenAt: photo.takenAt.map(BackupMetadata.CameraClock.init),
             datePrecision: photo.datePrecision?.rawValue, takenOffset: photo.takenOffset,
             dateSource: photo.dateSource?.rawValue,
-            camera: photo.camera, unseenBy: photo.unseenBy, lastDecision: photo.lastDecision?.rawValue,
+            camera: photo.camera, kind: photo.kind?.rawValue, duration: photo.duration, codecs: photo.codecs,
+            filmOffset: photo.filmOffset, filmLength: photo.filmLength,
+            unseenBy: photo.unseenBy, lastDecision: photo.lastDecision?.rawValue,
             width: photo.width,
             height: photo.height, fileSize: photo.fileSize,
             mediaType: photo.mediaType, contentDigest: photo.contentDigest, sourceDigest: sourced.sourceDigest,
@@ -219,7 +227,9 @@ extension BackupMetadata.Photo {
                 isFromAssets: isFromAssets, createdAt: createdAt, fileSize: fileSize, width: width, height: height,
                 isFavorite: isFavorite, takenAt: takenAt?.date,
                 datePrecision: datePrecision.flatMap(DatePrecision.init), takenOffset: takenOffset,
-                dateSource: dateSource.flatMap(DateSource.init), camera: camera, contentDigest: contentDigest,
+                dateSource: dateSource.flatMap(DateSource.init), camera: camera, kind: kind.flatMap(PhotoKind.init),
+                duration: duration, codecs: codecs, filmOffset: filmOffset, filmLength: filmLength,
+                contentDigest: contentDigest,
                 mediaType: mediaType,
                 originalPath: originalPath ?? (contentDigest == sourceDigest ? path : nil), sidecars: sidecars ?? [],
                 unseenBy: unseenBy, lastDecision: lastDecision.flatMap(SwipeAction.init)),

@@ -46,11 +46,13 @@ extension BackupRestorer {
         // By content and not by the entry's name: the Android app makes JPEGs under any extension.
         let names = PhotoNames(
             photo: name,
-            originalExtension: prepared.stagedOriginal.map { _ in PhotoFileName.fileExtension(of: photo.path) })
+            originalExtension: prepared.originalExtension(of: photo.path))
         var made = photo
         (made.path, made.fileSize, made.contentDigest) = (name.path, prepared.fileSize, prepared.contentDigest)
         (made.width, made.height, made.mediaType) = (prepared.width, prepared.height, prepared.mediaType)
         made.take(prepared.facts)
+        made.originalPath = names.original?.path ?? name.path
+        made.takeKind(of: prepared)
         // Where the picture says nothing, the date stays that the other program showed it by.
         if made.takenAt == nil { made.takeDate(of: photo) }
         made.caption = photo.caption ?? made.caption

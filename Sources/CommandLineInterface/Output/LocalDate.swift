@@ -62,7 +62,7 @@ package enum LocalDate {
             case .sidecar: "from the file beside it"
             case .gps: "from its GPS time"
             case .modified: "from when it was last saved"
-            case .exif, .exifCreated, .xmp, .iptc, .png, nil: nil
+            case .exif, .exifCreated, .xmp, .iptc, .film, .png, nil: nil
             }
         let zone = photo.takenOffset.map { offset in
             let (hours, minutes) = (abs(offset) / 60, abs(offset) % 60)

@@ -9,6 +9,9 @@ extension Option {
         .value("to", "DATE", .days, help: "Only up to the end of this year, month or day."),
         .flag("favorites", help: "Only favourites."),
         .flag("not-favorites", help: "Only photos that are no favourites."),
+        .flag("films", help: "Only films."),
+        .flag("photos", help: "Only what is no film."),
+        .flag("moving", help: "Only photos that move."),
         .flag("reviewed", help: "Only those that a review has decided about."),
         .flag("not-reviewed", help: "Only those that no review has decided about."),
         .value(
@@ -60,11 +63,16 @@ package struct PhotoFilters: Sendable, Equatable {
         for name in ["reviewed", "favorites"] where given[name] != nil && given["not-" + name] != nil {
             throw invocation.usageError("--\(name) and --not-\(name) exclude each other.")
         }
+        let kinds = [("films", PhotoKind.film), ("photos", .picture), ("moving", .moving)].filter { given[$0.0] != nil }
+        if kinds.count > 1 {
+            throw invocation.usageError("--\(kinds[0].0) and --\(kinds[1].0) exclude each other.")
+        }
         if let words = given[Self.text], !words.isEmpty { filter.words = words }
         category = given["category"]?.last
         filter.from = given["from"]?.last.flatMap { DateSpan($0)?.first }
         filter.to = given["to"]?.last.flatMap { DateSpan($0)?.last }
         filter.favoritesOnly = given["favorites"] != nil ? true : given["not-favorites"] != nil ? false : nil
+        filter.kind = kinds.first?.1
         filter.reviewed = given["reviewed"] != nil ? true : given["not-reviewed"] != nil ? false : nil
         filter.decision = given["decision"]?.last.flatMap(SwipeAction.init)
         (filter.camera, filter.hasCamera) = try Self.camera(given["camera"]?.last, invocation)

@@ -4,15 +4,15 @@ import LibraryModel
 extension CommandTable {
     static let importCommands: [Command] = [
         Command(
-            words: ["import"], summary: "Import photos from files and folders.",
+            words: ["import"], summary: "Import photos and films from files and folders.",
             details: """
                 Folders are read with everything below them. The kind of a file is told by its content. Photos are shown at
                 2048 pixels at most; the files that they were made of are kept beside them, byte for byte, and so are their
                 sidecars (.xmp, Google Takeout's .json). Files that the library has already are not stored again; photos
                 that lack their original or sidecars get them. A file that was imported and has not been written to since
                 is not even opened. Pictures too large for the memory there is are kept, and shown
-                once a newer version can: import them again then. Videos, documents and other files are left where they
-                are and counted, and so is what systems leave in folders (dot files, Thumbs.db, @eaDir and such). Ctrl-C
+                once a newer version can: import them again then. Films are kept as they are, each shown by one of its
+                frames. Recordings, documents and other files are left where they are and counted, and so is what systems leave in folders (dot files, Thumbs.db, @eaDir and such). Ctrl-C
                 stops; what is imported stays. Without --category, a photo with a sidecar that SmilePile has exported goes to the
                 category that it names, made where there is none.
                 Exit code 5: some pictures could not be taken, because they are damaged, of another kind, unreadable or

@@ -56,11 +56,12 @@ extension CommandTable {
         sheet.add("Taken", LocalDate.taken(photo))
         sheet.add("Camera", photo.camera)
         sheet.add("Added", LocalDate.text(photo.createdAt))
+        sheet.add("Film", film(photo))
         sheet.add("Pixels", "\(photo.width)×\(photo.height)")
         if photo.unseenBy != nil {
             sheet.add(
                 "Shown",
-                "not yet: it needs more memory than there was. "
+                (photo.isFilm ? "not yet: nothing here decodes it. " : "not yet: it needs more memory than there was. ")
                     + (photo.originalPath == nil
                         ? "Import its file again." : "Its original is kept: smilepile photos export \(photo.id)"))
         }
@@ -77,6 +78,14 @@ extension CommandTable {
         sheet.add("UUID", photo.uuid)
         sheet.add("SHA-256", photo.contentDigest)
         session.console.show(sheet)
+    }
+
+    /// How long it runs, and how it is coded.
+    private static func film(_ photo: Photo) -> String? {
+        if photo.kind == .moving { return "it moves: the film is inside of its original" }
+        guard photo.isFilm else { return nil }
+        let codecs = photo.codecs.map { "(\($0.replacing(" ", with: ", ")))" }
+        return [photo.runningTime ?? "of unknown length", codecs].compactMap { $0 }.joined(separator: " ")
     }
 
     static let editCommand = Command(
@@ -178,7 +187,7 @@ struct PhotoLines {
                 names[photo.categoryId] ?? "#\(photo.categoryId)",
                 // With a mark where it cannot be shown.
                 "\(photo.width)×\(photo.height)" + (photo.unseenBy == nil ? "" : "*"),
-                Figures.size(photo.fileSize), photo.isFavorite ? "♥" : "", photo.caption ?? "",
+                Self.size(photo), photo.isFavorite ? "♥" : "", photo.caption ?? "",
             ])
             if photo.unseenBy != nil { hasUnseen = true }
         }
@@ -186,8 +195,18 @@ struct PhotoLines {
         console.result(stream.lines(table, width: console.results.columns(), style: console.style))
     }
 
+    /// Of a film how long it runs: the size of its poster says nothing of it.
+    private static func size(_ photo: Photo) -> String {
+        photo.isFilm ? photo.runningTime ?? "film" : Figures.size(photo.fileSize)
+    }
+
     func explainMarks() {
         guard hasUnseen else { return }
         session.console.message("* cannot be shown yet. Its original is kept: smilepile photos export NUMBER")
     }
+}
+
+extension Photo {
+    /// How long a film runs: `0:12`, `1:02:03`; nil where it does not say so.
+    fileprivate var runningTime: String? { duration.map { Figures.duration(seconds: (Double($0) / 1000).rounded()) } }
 }

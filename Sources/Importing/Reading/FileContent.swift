@@ -1,5 +1,6 @@
 import Files
 import Foundation
+import ImageWorkerProtocol
 import LibraryModel
 
 /// What kind of file it is that no decoder of ours takes, by its first bytes, and where those say nothing, by its name.
@@ -9,6 +10,8 @@ import LibraryModel
 enum FileContent {
     /// A picture, of a kind that is not taken.
     case picture
+    /// What a film begins like; one of sound alone may too.
+    case film
     case passedOver(PassedOver)
 
     /// - Parameters:
@@ -39,26 +42,29 @@ enum FileContent {
     }
 
     /// How many bytes are looked at: a tar names itself behind the first 257.
-    static let length = 264
+    static let length = max(264, FilmSignature.length)
 
     private static func kind(of head: [UInt8]) -> FileContent? {
         if head.count >= 12, head[4..<8].elementsEqual("ftyp".utf8) {
             let brand = String(decoding: head[8..<12], as: UTF8.self)
-            return pictureBrands.contains(brand) ? .picture : .passedOver(brand.hasPrefix("M4A") ? .audio : .video)
+            if pictureBrands.contains(brand) { return .picture }
+            return soundBrands.contains { brand.hasPrefix($0) } ? .passedOver(.audio) : .film
         }
         if head.starts(with: "RIFF".utf8), head.count >= 12 {
             switch String(decoding: head[8..<12], as: UTF8.self) {
-            case "AVI ": return .passedOver(.video)
+            case "AVI ": return .film
             case "WAVE": return .passedOver(.audio)
             case "WEBP": return .picture
             default: return nil
             }
         }
         if head.count >= 262, head[257..<262].elementsEqual("ustar".utf8) { return .passedOver(.archive) }
-        return signatures.first { head.starts(with: $0.bytes) }?.kind
+        return signatures.first { head.starts(with: $0.bytes) }?.kind ?? FilmSignature(of: head).map { _ in .film }
     }
 
     private static let pictureBrands: Set = ["heic", "heix", "heim", "heis", "mif1", "msf1", "avif", "avis", "crx "]
+
+    private static let soundBrands = ["M4A", "M4B", "M4P", "F4A"]
 
     private static let signatures: [(bytes: [UInt8], kind: FileContent)] = {
         var found: [(bytes: [UInt8], kind: FileContent)] = []
@@ -71,12 +77,7 @@ enum FileContent {
                 [0xFF, 0xD8, 0xFF], [0x89, 0x50, 0x4E, 0x47], [0xFF, 0x0A], [0x76, 0x2F, 0x31, 0x01],
                 [0, 0, 0, 0x0C, 0x4A, 0x58, 0x4C, 0x20], [0, 0, 0, 0x0C, 0x6A, 0x50, 0x20, 0x20],
             ])
-        add(
-            .passedOver(.video), ["FLV"],
-            [
-                [0x1A, 0x45, 0xDF, 0xA3], [0, 0, 1, 0xBA], [0, 0, 1, 0xB3],
-                [0x30, 0x26, 0xB2, 0x75, 0x8E, 0x66, 0xCF, 0x11],
-            ])
+        add(.passedOver(.video), ["FLV"])
         add(.passedOver(.audio), ["ID3", "fLaC", "OggS"], [[0xFF, 0xFB], [0xFF, 0xF1]])
         add(
             .passedOver(.archive), ["BZh", "Rar!", "PK\u{3}\u{4}", "PK\u{5}\u{6}"],
@@ -119,10 +120,20 @@ extension NamedFiles {
     }
 
     private func head(of path: FilePath) throws -> [UInt8] {
-        try withFile(path) { descriptor in
-            var head = [UInt8](repeating: 0, count: FileContent.length)
-            let count = try head.withUnsafeMutableBytes { try OpenFile(descriptor).read(into: $0, at: 0) }
-            return Array(head.prefix(count))
-        }
+        try withFile(path) { try FileContent.head(of: $0) }
+    }
+}
+
+extension FileContent {
+    /// The first bytes of an open file. Blocks.
+    static func head(of descriptor: Int32) throws -> [UInt8] {
+        var head = [UInt8](repeating: 0, count: length)
+        let count = try head.withUnsafeMutableBytes { try OpenFile(descriptor).read(into: $0, at: 0) }
+        return Array(head.prefix(count))
+    }
+
+    /// Whether an open file begins as films do. Blocks.
+    static func isFilm(_ descriptor: Int32) throws -> Bool {
+        if case .film = kind(of: try head(of: descriptor)) { true } else { false }
     }
 }

@@ -14,7 +14,8 @@ extension OneImport {
     /// - Returns: nil where the photo stays as it is: it can be seen, or this version has failed already.
     func tryAgain(_ photo: Photo, with file: SourceFiles.File, _ digest: String) async throws -> Outcome? {
         guard let unseenBy = photo.unseenBy, unseenBy != Release.version, keepsOriginals else { return nil }
-        let prepared = try await prepare(file, keepsOriginal: !isDryRun, takesUnseen: true)
+        let prepared = try await prepare(
+            file, keepsOriginal: !isDryRun, keepsFilm: !isDryRun, takesUnseen: true)
         guard prepared.sourceDigest == digest, !prepared.isUnseen, !isDryRun else {
             try await discard(prepared)
             guard prepared.sourceDigest == digest else { throw ImagingError.changed }
@@ -49,6 +50,7 @@ extension OneImport {
         shown.sidecars = zip(sidecars, names.sidecars).map { $0.kept(as: $1) }
         shown.unseenBy = nil
         shown.take(prepared.facts)
+        shown.takeKind(of: prepared)
         let completed = line(file, .completed, "photo \(photo.id) can be shown now, \(shown.path)")
         do {
             _ = try await mesh.send(

@@ -67,7 +67,8 @@ struct OneImport: Sendable {
 
     private func prepare(_ file: SourceFiles.File) async throws -> PreparedPhoto {
         do {
-            return try await prepare(file, keepsOriginal: keepsOriginals && !isDryRun, takesUnseen: keepsOriginals)
+            return try await prepare(
+                file, keepsOriginal: keepsOriginals && !isDryRun, keepsFilm: !isDryRun, takesUnseen: keepsOriginals)
         } catch {
             let described = MeshError(describing: error)
             // That it is kept saves work, and is no part of what becomes of this file. What lacked memory is not: an import that
@@ -80,14 +81,14 @@ struct OneImport: Sendable {
     }
 
     func prepare(
-        _ file: SourceFiles.File, keepsOriginal: Bool, takesUnseen: Bool
+        _ file: SourceFiles.File, keepsOriginal: Bool, keepsFilm: Bool, takesUnseen: Bool
     ) async throws -> PreparedPhoto {
         let seconds = timeouts.allowance(of: ImageLimits.photoProcessorSeconds)
         do {
             return try await mesh.send(
                 PreparePhoto(
-                    source: file.path.text, keepsOriginal: keepsOriginal, takesUnseen: takesUnseen,
-                    processorSeconds: seconds))
+                    source: file.path.text, keepsOriginal: keepsOriginal, keepsFilm: keepsFilm,
+                    takesUnseen: takesUnseen, processorSeconds: seconds))
         } catch {
             if MeshError(describing: error).details["imaging"] == .string("timed_out") { timeouts.spend(seconds) }
             throw error
@@ -95,10 +96,11 @@ struct OneImport: Sendable {
     }
 
     /// A picture that failed is not tried again by this version of the program. What is no picture is not kept: it is told at
-    /// its first bytes, and hashing a film takes longer.
+    /// its first bytes. Nor is a long film, which is told by its header sooner than it is hashed.
     private func keep(_ failed: ReceiptLine, of file: SourceFiles.File) async throws {
         guard let outcome = ImportOutcome(rawValue: failed.outcome), outcome.isLasting,
-            outcome != .unsupported || FileContent.isNamedPicture(file.path.name)
+            outcome != .unsupported || FileContent.isNamedPicture(file.path.name),
+            file.size <= Int64(ImageLimits.sourceBytes)
         else { return }
         _ = try await mesh.send(
             AddSourceFailure(
@@ -217,7 +219,7 @@ struct OneImport: Sendable {
             try await discard(prepared)
             return Outcome(
                 line: prepared.isUnseen
-                    ? line(file, .keptUnseen, "would be kept, but not shown: \(prepared.lacksMemory)")
+                    ? line(file, .keptUnseen, "would be kept, but not shown: \(prepared.unseenReason)")
                     : line(file, .imported, "would be imported, \(prepared.width) x \(prepared.height)"),
                 sourceDigest: prepared.sourceDigest)
         }
@@ -251,12 +253,13 @@ struct OneImport: Sendable {
             sidecars: zip(sidecars, names.sidecars).map { $0.kept(as: $1) },
             unseenBy: prepared.isUnseen ? Release.version : nil)
         photo.take(prepared.facts, facts)
+        photo.takeKind(of: prepared)
         photo.take(date)
         if overrides.isFavorite { photo.isFavorite = true }
         let what =
             prepared.isUnseen
-            ? ["\(prepared.lacksMemory); its original is kept: \(photo.originalPath ?? photo.path)"]
-            : [photo.path, prepared.reduction, prepared.shortfall]
+            ? ["\(prepared.unseenReason); its original is kept: \(photo.originalPath ?? photo.path)"]
+            : [prepared.film == nil ? photo.path : photo.originalPath, prepared.reduction, prepared.shortfall]
         let imported = line(
             file, prepared.isUnseen ? .keptUnseen : .imported,
             (what + [place.note, facts.problem, location?.problem]).compactMap { $0 }.joined(separator: "; "))
@@ -343,9 +346,7 @@ struct OneImport: Sendable {
                 let photo = PhotoFileName.new(takenAt: clock, fileExtension: prepared.fileExtension)
                 let names = PhotoNames(
                     photo: photo,
-                    originalExtension: prepared.stagedOriginal.map { _ in
-                        PhotoFileName.fileExtension(of: file.path.name)
-                    },
+                    originalExtension: prepared.originalExtension(of: file.path.name),
                     sidecarExtensions: sidecars.map(\.fileExtension))
                 do {
                     try photoFiles.publish(prepared.files(as: names, sidecars: sidecars.map(\.staged)))
@@ -373,7 +374,10 @@ enum NamedCategory {
 
 extension PreparedPhoto {
     /// Why it is not shown, as the beginning of a sentence.
-    fileprivate var lacksMemory: String { "\(width) x \(height) pixels need more memory than there is to show them" }
+    fileprivate var unseenReason: String {
+        film.map { "films in the code \($0.videoCodec) cannot be shown here" }
+            ?? "\(width) x \(height) pixels need more memory than there is to show them"
+    }
 
     /// Whether the photo was stored as it came.
     var isOriginal: Bool { contentDigest == sourceDigest }

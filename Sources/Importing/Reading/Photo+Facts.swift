@@ -1,5 +1,6 @@
 import Imaging
 import LibraryModel
+import ServiceMesh
 import Sidecars
 
 /// How a photo gets what its picture says, and what is said beside that: a fact that photos keep gets its line here.
@@ -17,6 +18,18 @@ extension Photo {
         let (beside, isWhole) = (source.sidecars, source.isWhole)
         caption = isWhole ? beside.caption : picture.caption ?? beside.caption
         isFavorite = source.isFavorite || !isWhole && picture.rating == SourceFacts.favoriteRating
+    }
+}
+
+extension Photo {
+    /// Takes over whether it is a film, or moves: the latter where the library has the file in which that film stands.
+    package mutating func takeKind(of prepared: PreparedPhoto) {
+        let film = prepared.film
+        let inside = originalPath == nil ? nil : prepared.facts.film
+        kind = film != nil ? .film : inside != nil ? .moving : nil
+        duration = film?.duration
+        codecs = film.map { ([$0.videoCodec] + ($0.audioCodec.map { [$0] } ?? [])).joined(separator: " ") }
+        (filmOffset, filmLength) = (inside?.offset, inside?.length)
     }
 }
 
@@ -48,6 +61,12 @@ extension PictureFacts {
 
 extension PhotoDate {
     init(_ date: CameraDate) {
+        // A moment is what a clock here showed then, as it is of a sidecar's.
+        guard date.source != .filmMoment else {
+            let clock = LocalDateTime(here: Timestamp(milliseconds: date.clock))
+            self.init(clock: clock, precision: date.precision, source: .film)
+            return
+        }
         let source: DateSource =
             switch date.source {
             case .exif: .exif
@@ -55,6 +74,7 @@ extension PhotoDate {
             case .xmp: .xmp
             case .iptc: .iptc
             case .png: .png
+            case .film, .filmMoment: .film
             case .gps: .gps
             case .modified: .modified
             }

@@ -266,7 +266,7 @@ public actor PhotoImporter: MeshService {
     }
 
     /// What is called like a picture is not looked at before it is decoded: that would open every picture twice. The others are,
-    /// and whatever is larger than a picture may be: of a film nothing is read, or hashed, but its first bytes.
+    /// and whatever is larger than a picture may be, which a film is.
     private nonisolated func ending(
         of file: SourceFiles.File, by one: OneImport, ifSettled: Bool
     ) async -> Ending {
@@ -280,14 +280,21 @@ public actor PhotoImporter: MeshService {
         }
         let isNamedPicture = FileContent.isNamedPicture(file.path.name)
         let isTooLarge = file.size > Int64(ImageLimits.sourceBytes)
-        if isTooLarge || !isNamedPicture,
-            case .passedOver(let why)? = try? await files.run({ try namedFiles.signedContent(of: file.path) })
-        {
-            return .passedOver(why)
+        var isFilm = false
+        if isTooLarge || !isNamedPicture {
+            switch try? await files.run({ try namedFiles.signedContent(of: file.path) }) {
+            case .passedOver(let why): return .passedOver(why)
+            case .film: isFilm = true
+            case .picture, nil: break
+            }
         }
         let outcome =
-            isTooLarge
+            isTooLarge && !isFilm
             ? OneImport.Outcome(line: one.tooLarge(file)) : await one.take(file)
+        if isFilm {
+            // It was packed like one.
+            return outcome.line.outcome == ImportOutcome.unsupported.rawValue ? .passedOver(.audio) : .told(outcome)
+        }
         // What says nothing by its first bytes, and is of a kind that no decoder takes, is told by its name.
         guard isTooLarge || outcome.line.outcome == ImportOutcome.unsupported.rawValue, !isNamedPicture,
             case .passedOver(let why)? = try? await files.run({ try namedFiles.content(of: file.path) })

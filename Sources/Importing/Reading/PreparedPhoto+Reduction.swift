@@ -6,7 +6,8 @@ extension PreparedPhoto {
     ///
     /// Whoever reads a receipt may delete the source afterwards, so it says which pixels the library has.
     var reduction: String? {
-        guard contentDigest != sourceDigest else { return nil }
+        // Of a film nothing is lost: what is smaller is its poster.
+        guard contentDigest != sourceDigest, film == nil else { return nil }
         let source = "\(sourceWidth) x \(sourceHeight)"
         let shown = "\(width) x \(height)"
         return switch (source == shown, stagedOriginal == nil) {

@@ -70,24 +70,26 @@ struct OpenSource: Sendable {
 
     /// The same of a source that nobody has hashed, since it was not decoded. Blocks.
     /// - Returns: the digest of the copy.
-    /// - Throws: as ``copy(_:to:_:)``.
-    func copyAndDigest(to target: Int32, _ name: String) throws -> ContentDigest {
-        try copy(to: target, name)
-        let digest = try ContentDigest(ofDescriptor: target)
+    /// - Throws: as ``copy(_:to:_:)``; a cancellation where `isCancelled` said so.
+    func copyAndDigest(
+        to target: Int32, _ name: String, isCancelled: () -> Bool = { false }
+    ) throws -> ContentDigest {
+        try copy(to: target, name, isCancelled)
+        let digest = try ContentDigest(ofDescriptor: target, cancelled: isCancelled)
         try FileSystem.sync(target, name)
         return digest
     }
 
-    private func copy(to target: Int32, _ name: String) throws {
-        let copied = try FileSystem.copy(descriptor, to: target, name)
+    private func copy(to target: Int32, _ name: String, _ isCancelled: () -> Bool = { false }) throws {
+        let copied = try FileSystem.copy(descriptor, to: target, name, isCancelled: isCancelled)
         // A copy that ends early without an error is one that a file system has got wrong, and it is noticed here or never.
         guard copied == (try unchangedSize(name)) else { throw ImagingError.changed }
     }
 
     /// Its digest, where no copy is wanted. Blocks.
     /// - Throws: ``ImagingError/changed``; failures of the file system.
-    func digest(_ name: String) throws -> ContentDigest {
-        let digest = try ContentDigest(ofDescriptor: descriptor)
+    func digest(_ name: String, isCancelled: () -> Bool = { false }) throws -> ContentDigest {
+        let digest = try ContentDigest(ofDescriptor: descriptor, cancelled: isCancelled)
         guard digest.size == (try unchangedSize(name)) else { throw ImagingError.changed }
         return digest
     }

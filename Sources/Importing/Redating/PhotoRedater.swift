@@ -26,16 +26,19 @@ public actor PhotoRedater: MeshService {
     private let catalogue: any Catalogue
     private let photoFiles: any PhotoFiles
     private let workers: ImageWorkerPool
+    private let filmWorkers: ImageWorkerPool
     private let files: BlockingPool
     /// Photos under way at once: one for each worker, and one more that is written down meanwhile.
     private let width: Int
 
     package init(
-        catalogue: any Catalogue, photoFiles: any PhotoFiles, workers: ImageWorkerPool, files: BlockingPool, width: Int
+        catalogue: any Catalogue, photoFiles: any PhotoFiles, workers: ImageWorkerPool,
+        filmWorkers: ImageWorkerPool, files: BlockingPool, width: Int
     ) {
         self.catalogue = catalogue
         self.photoFiles = photoFiles
         self.workers = workers
+        self.filmWorkers = filmWorkers
         self.files = files
         self.width = width + 1
     }
@@ -169,7 +172,8 @@ public actor PhotoRedater: MeshService {
         do {
             let descriptor = try await files.run { try photoFiles.open(StoredName(catalogued: path)) }
             defer { close(descriptor) }
-            return try await workers.readFacts(source: descriptor)
+            let isFilm = try await files.run { try FileContent.isFilm(descriptor) }
+            return try await (isFilm ? filmWorkers : workers).readFacts(source: descriptor)
         } catch {
             throw MeshError(describing: error)
         }
@@ -225,6 +229,7 @@ public actor PhotoRedater: MeshService {
             case .exifCreated: "EXIF, when it became a file"
             case .xmp: "XMP"
             case .iptc: "IPTC"
+            case .film: "its film"
             case .sidecar: "a file beside it"
             case .png: "its PNG text"
             case .gps: "its GPS time"

@@ -1,5 +1,6 @@
 import Imaging
 import LibraryModel
+import LibraryServices
 import LibraryStorage
 import ServiceMesh
 
@@ -19,17 +20,21 @@ package struct PreparePhoto: Message {
     package let isStaged: Bool
     /// Whether a source that the photo is not byte for byte is copied too.
     package let keepsOriginal: Bool
+    /// Whether a film is copied; without it there would be none. Not where nothing is stored.
+    package let keepsFilm: Bool
     /// Whether a placeholder is made of a picture that there is not enough memory for: ``PreparedPhoto/isUnseen``.
     package let takesUnseen: Bool
     /// How long a worker may be on a processor for it, where that is less than a photo has otherwise.
     package let processorSeconds: Int?
 
     package init(
-        source: String, isStaged: Bool = false, keepsOriginal: Bool, takesUnseen: Bool, processorSeconds: Int? = nil
+        source: String, isStaged: Bool = false, keepsOriginal: Bool, keepsFilm: Bool = true, takesUnseen: Bool,
+        processorSeconds: Int? = nil
     ) {
         self.source = source
         self.isStaged = isStaged
         self.keepsOriginal = keepsOriginal
+        self.keepsFilm = keepsFilm
         self.takesUnseen = takesUnseen
         self.processorSeconds = processorSeconds
     }
@@ -58,6 +63,8 @@ package struct PreparedPhoto: Codable, Sendable {
     package let height: Int
     /// What the source says of itself.
     package let facts: PictureFacts
+    /// Nil of a picture. Of a film the photo is its poster, and its original is there whether or not sources are kept.
+    package let film: FilmFacts?
     /// What is missing of the picture, for the photo's line in a receipt; nil where nothing is.
     package let shortfall: String?
     /// Whether the photo is a placeholder, and the pixels are those of the source.
@@ -72,11 +79,21 @@ package struct PreparedPhoto: Codable, Sendable {
         zip(staged + sidecars + (stagedPreview.map { [$0] } ?? []), names.all).map { StagedFile($0, as: $1) }
     }
 
+    /// How the original's name ends, with the dot; nil where it is no file of its own. A film's name says what it is to whoever opens
+    /// it, so that one whose name does not say it gets another.
+    /// - Parameter name: of the source.
+    package func originalExtension(of name: String) -> String? {
+        guard stagedOriginal != nil else { return nil }
+        let own = PhotoFileName.fileExtension(of: name)
+        guard let film, !StoredName.isFilm(ending: own) else { return own }
+        return StoredName.filmEnding(film.mediaType)
+    }
+
     package init(
         stagedPhoto: String, stagedThumbnail: String, stagedPreview: String?, stagedOriginal: String?,
         sourceDigest: String, sourceSize: Int64, sourceWidth: Int, sourceHeight: Int, contentDigest: String,
         mediaType: String,
-        fileExtension: String, fileSize: Int64, width: Int, height: Int, facts: PictureFacts,
+        fileExtension: String, fileSize: Int64, width: Int, height: Int, facts: PictureFacts, film: FilmFacts? = nil,
         shortfall: String? = nil, isUnseen: Bool = false
     ) {
         self.stagedPhoto = stagedPhoto
@@ -94,6 +111,7 @@ package struct PreparedPhoto: Codable, Sendable {
         self.width = width
         self.height = height
         self.facts = facts
+        self.film = film
         self.shortfall = shortfall
         self.isUnseen = isUnseen
     }

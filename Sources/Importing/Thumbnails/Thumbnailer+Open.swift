@@ -19,7 +19,7 @@ extension Thumbnailer {
             _ = try await thumbnail(GetThumbnail(id: photo.id))
             opened = try await files.run { try Self.openIfThere(name, in: photoFiles) }
         }
-        return try Self.reply(photo, name, opened)
+        return try Self.reply(photo, name, opened, request.file)
     }
 
     nonisolated func open(_ request: OpenTrashedPhoto) async throws -> OpenedPhoto {
@@ -29,7 +29,8 @@ extension Thumbnailer {
         if request.file == .preview { return try await openPreview(of: photo, isMade: false) }
         let name = try Self.name(of: request.file, of: photo)
         let photoFiles = photoFiles
-        return try Self.reply(photo, name, try await files.run { try Self.openIfThere(name, in: photoFiles) })
+        return try Self.reply(
+            photo, name, try await files.run { try Self.openIfThere(name, in: photoFiles) }, request.file)
     }
 
     /// The photo itself shows the same, so it stands in for a preview that cannot be made: on a full disk, in a library that is only
@@ -67,12 +68,21 @@ extension Thumbnailer {
     }
 
     private static func reply(
-        _ photo: Photo, _ name: StoredName, _ opened: (content: OwnedFile, size: Int64)?
+        _ photo: Photo, _ name: StoredName, _ opened: (content: OwnedFile, size: Int64)?,
+        _ kind: PhotoFileKind = .preview
     ) throws -> OpenedPhoto {
         guard let (content, size) = opened else {
             throw MeshError(
                 .notFound, "The file \(name.path) is not there. Restore it from a backup.",
                 details: ["imaging": "unreadable"])
+        }
+        if kind == .film, let offset = photo.filmOffset, let length = photo.filmLength {
+            guard offset <= size, length <= size - offset else {
+                throw MeshError(.dataLoss, "The film is not in \(name.path) any more. Restore it from a backup.")
+            }
+            return OpenedPhoto(
+                id: photo.id, uuid: photo.uuid, mediaType: "video/mp4", size: length, offset: offset,
+                contentDigest: photo.contentDigest, content: content)
         }
         return OpenedPhoto(
             id: photo.id, uuid: photo.uuid, mediaType: name.mediaType, size: size, contentDigest: photo.contentDigest,
@@ -84,6 +94,11 @@ extension Thumbnailer {
         case .photo: return try StoredPicture.name(ofPhoto: photo.path)
         case .thumbnail: return try StoredPicture.name(ofPhoto: photo.path).thumbnail
         case .preview: return try StoredPicture.name(ofPhoto: photo.path).preview
+        case .film:
+            guard photo.kind == .film || photo.kind == .moving, let path = photo.originalPath else {
+                throw MeshError(.notFound, "Photo \(photo.id) is no film, and does not move. Ask for its photo.")
+            }
+            return try StoredName(catalogued: path)
         case .original:
             guard let path = photo.originalPath else {
                 throw MeshError(
@@ -121,10 +136,27 @@ extension StoredName {
         return Self.mediaTypes[ending] ?? "application/octet-stream"
     }
 
+    /// - Parameter ending: with the dot.
+    static func isFilm(ending: String) -> Bool {
+        mediaTypes[String(ending.dropFirst())]?.hasPrefix("video/") ?? false
+    }
+
+    /// How a film's name ends, with the dot.
+    static func filmEnding(_ mediaType: String) -> String {
+        let endings = [
+            "video/quicktime": "mov", "video/3gpp": "3gp", "video/x-matroska": "mkv", "video/webm": "webm",
+            "video/x-msvideo": "avi", "video/mp2t": "mts", "video/mpeg": "mpg", "video/x-ms-asf": "wmv",
+        ]
+        return "." + (endings[mediaType] ?? "mp4")
+    }
+
     private static let mediaTypes = [
         "jpg": "image/jpeg", "jpeg": "image/jpeg", "png": "image/png", "webp": "image/webp", "gif": "image/gif",
         "bmp": "image/bmp", "tif": "image/tiff", "tiff": "image/tiff", "heic": "image/heic", "heif": "image/heic",
-        "avif": "image/avif",
+        "avif": "image/avif", "mp4": "video/mp4", "m4v": "video/mp4", "mov": "video/quicktime", "qt": "video/quicktime",
+        "3gp": "video/3gpp", "3g2": "video/3gpp", "mkv": "video/x-matroska", "webm": "video/webm",
+        "avi": "video/x-msvideo", "mts": "video/mp2t", "m2ts": "video/mp2t", "ts": "video/mp2t", "mpg": "video/mpeg",
+        "mpeg": "video/mpeg", "vob": "video/mpeg", "wmv": "video/x-ms-asf", "asf": "video/x-ms-asf",
     ]
 }
 

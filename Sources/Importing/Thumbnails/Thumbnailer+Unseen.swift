@@ -10,11 +10,12 @@ import ZipArchive
 extension Thumbnailer {
     /// Stages a placeholder as photo and thumbnail, and the source itself where it is to be kept.
     nonisolated func prepareUnseen(
-        _ picture: UnseenPicture, _ source: OpenSource, _ request: PreparePhoto
+        _ picture: UnseenPicture, _ source: OpenSource, _ request: PreparePhoto, film: FilmFacts? = nil
     ) async throws -> PreparedPhoto {
-        try await staging { original in
+        let keepsOriginal = film == nil ? request.keepsOriginal : request.keepsFilm
+        return try await staging { original in
             let digest = try await files.run {
-                request.keepsOriginal
+                keepsOriginal
                     ? try source.copyAndDigest(to: original.descriptor, original.name)
                     : try source.digest(request.source)
             }
@@ -25,14 +26,14 @@ extension Thumbnailer {
             do {
                 let thumbnail = try await stage(card)
                 let photoFiles = photoFiles
-                if !request.keepsOriginal { try await files.run { photoFiles.unstage([original.name]) } }
+                if !keepsOriginal { try await files.run { photoFiles.unstage([original.name]) } }
                 return PreparedPhoto(
                     stagedPhoto: photo, stagedThumbnail: thumbnail, stagedPreview: nil,
-                    stagedOriginal: request.keepsOriginal ? original.name : nil, sourceDigest: digest.sha256.hex,
+                    stagedOriginal: keepsOriginal ? original.name : nil, sourceDigest: digest.sha256.hex,
                     sourceSize: digest.size, sourceWidth: picture.width, sourceHeight: picture.height,
                     contentDigest: ContentDigest(of: card).sha256.hex, mediaType: "image/jpeg", fileExtension: ".jpg",
                     fileSize: Int64(card.count), width: picture.width, height: picture.height,
-                    facts: picture.facts, isUnseen: true)
+                    facts: picture.facts, film: film, isUnseen: true)
             } catch {
                 let photoFiles = photoFiles
                 try? await files.run { photoFiles.unstage([photo]) }

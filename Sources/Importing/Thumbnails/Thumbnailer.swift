@@ -28,6 +28,8 @@ public actor Thumbnailer: MeshService {
     private let namedFiles: NamedFiles
     let photoFiles: any PhotoFiles
     let workers: ImageWorkerPool
+    /// Those that open films.
+    let filmWorkers: ImageWorkerPool
     let files: BlockingPool
     /// Thumbnails that a job makes at once: one for each worker, and one that is read or put in place meanwhile.
     let width: Int
@@ -41,22 +43,26 @@ public actor Thumbnailer: MeshService {
 
     package init(
         catalogue: any Catalogue, namedFiles: NamedFiles, photoFiles: any PhotoFiles, workers: ImageWorkerPool,
-        files: BlockingPool, width: Int
+        filmWorkers: ImageWorkerPool, files: BlockingPool, width: Int
     ) {
         self.catalogue = catalogue
         self.namedFiles = namedFiles
         self.photoFiles = photoFiles
         self.workers = workers
+        self.filmWorkers = filmWorkers
         self.files = files
         self.width = width + 1
     }
 
-    public func stop() async { await workers.shutDown() }
+    public func stop() async {
+        await workers.shutDown()
+        await filmWorkers.shutDown()
+    }
 
     package nonisolated func status() async throws -> ImageWorkerStatus {
         // What the kernel grants can only be told by trying, so the first one who asks has a worker started.
         let cell = await workers.cell()
-        let statistics = workers.statistics
+        let statistics = workers.statistics + filmWorkers.statistics
         let living = try await files.run {
             statistics.livePIDs.reduce(Int64(0)) { $0 + FileSystem.peakMemory(of: $1) }
         }
@@ -82,6 +88,7 @@ public actor Thumbnailer: MeshService {
         }
         defer { close(descriptor) }
         let source = OpenSource(descriptor, status)
+        if try await files.run({ try FileContent.isFilm(descriptor) }) { return try await prepareFilm(source, request) }
         do {
             return try await decode(source, request)
         } catch ImagingError.needsMemory(let words, let picture?) where request.takesUnseen {

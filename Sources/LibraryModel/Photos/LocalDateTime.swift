@@ -157,6 +157,8 @@ public enum DateSource: String, Codable, Sendable, CaseIterable {
     case exifCreated = "exif_created"
     case xmp
     case iptc
+    /// A film's header, in its camera's clock or as a moment.
+    case film
     /// A file beside the picture.
     case sidecar
     /// A text of a PNG.

@@ -70,6 +70,8 @@ public enum PhotoFileKind: String, Codable, Sendable, CaseIterable {
     case photo
     /// Byte for byte what was imported, of any type that is.
     case original
+    /// What plays: a film itself, and of a photo that moves the film inside of its original. Other pictures have none.
+    case film
 }
 
 public struct OpenedPhoto: Codable, Sendable, Equatable {
@@ -79,6 +81,8 @@ public struct OpenedPhoto: Codable, Sendable, Equatable {
     public let mediaType: String
     /// Bytes.
     public let size: Int64
+    /// Where in the content they begin; nil for its beginning, where they are all of it.
+    public let offset: Int64?
     /// SHA-256 of the photo as it is shown, lower-case hex: it changes whenever one of the files does, but for a
     /// thumbnail or preview that a newer version of the program makes better.
     public let contentDigest: String
@@ -86,12 +90,14 @@ public struct OpenedPhoto: Codable, Sendable, Equatable {
     public let content: OwnedFile?
 
     public init(
-        id: Int64, uuid: String, mediaType: String, size: Int64, contentDigest: String, content: OwnedFile?
+        id: Int64, uuid: String, mediaType: String, size: Int64, offset: Int64? = nil, contentDigest: String,
+        content: OwnedFile?
     ) {
         self.id = id
         self.uuid = uuid
         self.mediaType = mediaType
         self.size = size
+        self.offset = offset
         self.contentDigest = contentDigest
         self.content = content
     }

@@ -1,5 +1,15 @@
 import ServiceMesh
 
+/// What a photo of the library is.
+public enum PhotoKind: String, Codable, Sendable, CaseIterable {
+    /// Whether or not it moves.
+    case picture
+    /// A picture that carries a film of a second or two, in ``Photo/originalPath`` from ``Photo/filmOffset`` on.
+    case moving
+    /// ``Photo/path`` is its poster, one frame of it; ``Photo/originalPath`` is the film.
+    case film
+}
+
 /// A photo of the library (<doc:Rules>). The seven sensitive fields are not part of it.
 public struct Photo: Codable, Sendable, Equatable, Identifiable {
     public var id: Int64
@@ -34,6 +44,15 @@ public struct Photo: Codable, Sendable, Equatable, Identifiable {
     /// Make and model of the camera, as the picture says it: `Apple iPhone 12`; one line of 128 characters at most. Nil where it
     /// says nothing, and of photos from before that was kept (``RedatePhotos``).
     public var camera: String?
+    /// Nil of pictures that do not move.
+    public var kind: PhotoKind?
+    /// Of a film: milliseconds; nil where it does not say how long it is.
+    public var duration: Int64?
+    /// Of a film: how its pictures and, behind a blank, its sound are coded: `h264 aac`; libavcodec's names.
+    public var codecs: String?
+    /// Of a moving photo: where in its original the film begins, and how long that is, in bytes.
+    public var filmOffset: Int64?
+    public var filmLength: Int64?
     /// SHA-256 of the stored file, lower-case hex.
     public var contentDigest: String
     /// `image/jpeg`, …
@@ -55,7 +74,8 @@ public struct Photo: Codable, Sendable, Equatable, Identifiable {
         caption: String?, isFromAssets: Bool,
         createdAt: Timestamp, fileSize: Int64, width: Int, height: Int, isFavorite: Bool, takenAt: LocalDateTime?,
         datePrecision: DatePrecision? = nil, takenOffset: Int? = nil, dateSource: DateSource? = nil,
-        camera: String? = nil, contentDigest: String,
+        camera: String? = nil, kind: PhotoKind? = nil, duration: Int64? = nil, codecs: String? = nil,
+        filmOffset: Int64? = nil, filmLength: Int64? = nil, contentDigest: String,
         mediaType: String,
         originalPath: String? = nil, sidecars: [KeptSidecar] = [], unseenBy: String? = nil,
         lastDecision: SwipeAction? = nil
@@ -78,6 +98,11 @@ public struct Photo: Codable, Sendable, Equatable, Identifiable {
         self.takenOffset = takenOffset
         self.dateSource = dateSource
         self.camera = camera
+        self.kind = kind
+        self.duration = duration
+        self.codecs = codecs
+        self.filmOffset = filmOffset
+        self.filmLength = filmLength
         self.contentDigest = contentDigest
         self.mediaType = mediaType
         self.originalPath = originalPath
@@ -109,8 +134,10 @@ public struct Photo: Codable, Sendable, Equatable, Identifiable {
         [path, thumbnailPath, previewPath] + (originalPath.map { $0 == path ? [] : [$0] } ?? []) + sidecars.map(\.path)
     }
 
-    /// Whether there is more of it than ``path``, its thumbnail and its preview.
-    package var hasExtraFiles: Bool { originalPath.map { $0 != path } ?? false || !sidecars.isEmpty }
+    public var isFilm: Bool { kind == .film }
+
+    /// Whether there is more of it than ``path``, its thumbnail and its preview, and of a film the film.
+    package var hasExtraFiles: Bool { !isFilm && (originalPath.map { $0 != path } ?? false) || !sidecars.isEmpty }
 
     /// Takes over a date with all that is known of it.
     package mutating func take(_ date: PhotoDate?) {
@@ -135,6 +162,8 @@ public struct Photo: Codable, Sendable, Equatable, Identifiable {
         originalPath = other.originalPath
         sidecars = other.sidecars
         unseenBy = other.unseenBy
+        (kind, duration, codecs) = (other.kind, other.duration, other.codecs)
+        (filmOffset, filmLength) = (other.filmOffset, other.filmLength)
         caption = caption ?? other.caption
         camera = other.camera ?? camera
         if other.takenAt != nil, dateSource != .person { takeDate(of: other) }

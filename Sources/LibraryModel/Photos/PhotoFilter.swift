@@ -25,11 +25,13 @@ public struct PhotoFilter: Codable, Sendable, Hashable {
     public var camera: String?
     /// Whether its camera is known; both unless told.
     public var hasCamera: Bool?
+    /// Only pictures, only those that move, or only films; all unless told.
+    public var kind: PhotoKind?
 
     public init(
         text: String? = nil, words: [String]? = nil, categoryId: Int64? = nil, from: LocalDateTime? = nil,
         to: LocalDateTime? = nil, favoritesOnly: Bool? = nil, reviewed: Bool? = nil, decision: SwipeAction? = nil,
-        camera: String? = nil, hasCamera: Bool? = nil
+        camera: String? = nil, hasCamera: Bool? = nil, kind: PhotoKind? = nil
     ) {
         self.text = text
         self.words = words
@@ -41,6 +43,7 @@ public struct PhotoFilter: Codable, Sendable, Hashable {
         self.decision = decision
         self.camera = camera
         self.hasCamera = hasCamera
+        self.kind = kind
     }
 }
 

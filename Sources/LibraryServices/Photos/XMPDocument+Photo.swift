@@ -42,6 +42,8 @@ extension Photo {
     private var hasDateInPicture: Bool {
         switch dateSource {
         case .exif, .exifCreated, .xmp, .iptc, .png, .gps, .modified: takenAt != nil
+        // A moment is another time of day to a library in another zone.
+        case .film: takenAt != nil && takenOffset != nil
         case .person, .sidecar, .app, .fileName, .fileTime, nil: false
         }
     }

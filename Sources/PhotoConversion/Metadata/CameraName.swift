@@ -1,12 +1,12 @@
 import ImageWorkerProtocol
 
 /// Make and model as the one name by which people know a camera.
-enum CameraName {
+package enum CameraName {
     /// Nil where there is none, or nothing in it that is a letter or a digit.
     ///
     /// Many models begin with the maker's name, or with the word of it that people say: of "NIKON CORPORATION" and "NIKON D70"
     /// it is "NIKON D70", of "Apple" and "iPhone 12" both.
-    static func name(make: String?, model: String?) -> String? {
+    package static func name(make: String?, model: String?) -> String? {
         let (make, model) = (line(make), line(model))
         guard let model else { return make }
         guard let make, let first = words(model).first, !words(make).contains(first) else { return model }

@@ -1,7 +1,7 @@
 import ImageWorkerProtocol
 
 /// Texts as pictures carry them, which may be in any encoding whatever the specification says.
-enum EmbeddedText {
+package enum EmbeddedText {
     /// Bytes of a caption that are read: more than what is kept of it, because references and spaces shrink.
     static let captionBytes = 32 << 10
 
@@ -77,7 +77,7 @@ enum EmbeddedText {
     /// Without control characters, and without those that turn the direction of what stands beside them: a caption comes
     /// from anywhere and is shown between others. Line breaks become spaces. Cut at ``ImageLimits/captionLength``, never
     /// within what a reader sees as one character.
-    static func caption(_ text: String) -> String? { line(text, upTo: ImageLimits.captionLength) }
+    package static func caption(_ text: String) -> String? { line(text, upTo: ImageLimits.captionLength) }
 
     /// Likewise, of so many Unicode scalars at most.
     static func line(_ text: String, upTo length: Int) -> String? {

@@ -3,7 +3,7 @@ import ImageWorkerProtocol
 /// As EXIF and XMP write it.
 extension PicturePlace {
     /// Nil unless both are there. Exactly 0, 0 is what writers without a place leave behind.
-    init?(latitude: Double?, longitude: Double?) {
+    package init?(latitude: Double?, longitude: Double?) {
         guard let latitude, let longitude, latitude != 0 || longitude != 0 else { return nil }
         self.init(latitude: latitude, longitude: longitude)
     }

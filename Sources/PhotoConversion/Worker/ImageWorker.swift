@@ -17,6 +17,16 @@ public enum ImageWorker {
         }
     }
 
+    /// The same processes around another program's answers.
+    /// - Parameter prepare: what its libraries make at their first use, made before there are copies.
+    package static func run(
+        preparing prepare: @escaping () -> Void, answering makeAnswer: @escaping (PhotoConverter) -> Answer
+    ) -> Int32 {
+        run(preparing: prepare) { conversation, reductions in
+            makeAnswer(PhotoConverter(reductions: reductions, memory: conversation.ask))
+        }
+    }
+
     package typealias Answer = (WorkerRequest, [Int32]) throws(ImagingError) -> WorkerReply.Outcome
 
     /// The same processes around other answers: tests see with them what a worker can do that was taken over.
@@ -24,10 +34,13 @@ public enum ImageWorker {
         run { conversation, _ in makeAnswer(conversation) }
     }
 
-    private static func run(_ makeAnswer: (WorkerConversation, ReductionCache) -> Answer) -> Int32 {
+    private static func run(
+        preparing prepare: () -> Void = {}, _ makeAnswer: (WorkerConversation, ReductionCache) -> Answer
+    ) -> Int32 {
         // Whoever stops the daemon's whole process group (a terminal, a service manager) means the daemon, which still
         // needs its workers for the photos under way; they end with its socket.
         for number in [SIGINT, SIGTERM, SIGHUP] { signal(number, SIG_IGN) }
+        prepare()
         let reductions = ReductionCache()
         // A sanitizer's own thread would not be in a copy.
         if ccell_is_sanitized() == 0 {
@@ -108,7 +121,7 @@ public enum ImageWorker {
                 bytes: try converter.drawSheet(
                     page: descriptors[0], layout: descriptors[1], fonts: Array(descriptors[3...]), into: descriptors[2])
             )
-        case .proceed, .fork: throw .io("a request that this worker does not know")
+        case .film, .proceed, .fork: throw .io("a request that this worker does not know")
         }
     }
 }

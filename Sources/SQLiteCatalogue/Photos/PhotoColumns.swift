@@ -58,6 +58,11 @@ enum PhotoColumns {
         Column("taken_offset", isEditable: true) { $0.photo.takenOffset },
         Column("date_source", isEditable: true) { $0.photo.dateSource?.rawValue },
         Column("camera", isOfFiles: true) { $0.photo.camera },
+        Column("kind", isOfFiles: true) { $0.photo.kind?.rawValue },
+        Column("duration", isOfFiles: true) { $0.photo.duration },
+        Column("codecs", isOfFiles: true) { $0.photo.codecs },
+        Column("film_offset", isOfFiles: true) { $0.photo.filmOffset },
+        Column("film_length", isOfFiles: true) { $0.photo.filmLength },
         Column("file_size", isOfFiles: true) { $0.photo.fileSize },
         Column("width", isOfFiles: true) { $0.photo.width },
         Column("height", isOfFiles: true) { $0.photo.height },
@@ -92,6 +97,7 @@ enum PhotoColumns {
         let takenAt: Int64? = try row["taken_at"]
         let datePrecision: String? = try row["date_precision"]
         let dateSource: String? = try row["date_source"]
+        let kind: String? = try row["kind"]
         let lastDecision: String? = try row["last_decision"]
         return Photo(
             id: try row["id"], uuid: try row["uuid"], path: path, categoryId: try row["category_id"],
@@ -102,6 +108,8 @@ enum PhotoColumns {
             takenAt: takenAt.map(LocalDateTime.init(milliseconds:)),
             datePrecision: datePrecision.flatMap(DatePrecision.init), takenOffset: try row["taken_offset"],
             dateSource: dateSource.flatMap(DateSource.init), camera: try row["camera"],
+            kind: kind.flatMap(PhotoKind.init), duration: try row["duration"], codecs: try row["codecs"],
+            filmOffset: try row["film_offset"], filmLength: try row["film_length"],
             contentDigest: try row["content_digest"],
             mediaType: try row["media_type"], originalPath: try row["original_path"],
             sidecars: KeptSidecar.list(try row["sidecars"], ofPhoto: path), unseenBy: try row["unseen_by"],

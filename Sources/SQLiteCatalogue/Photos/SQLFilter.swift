@@ -59,6 +59,7 @@ struct SQLFilter {
             return favoritesOnly
                 ? "photos_favorite_by_camera" : category == nil ? "photos_by_camera" : "photos_by_category_and_camera"
         }
+        if isByKind { return "photos_films" }
         return switch (category != nil, favoritesOnly) {
         case (true, true): "photos_favorite_by_category"
         case (true, false): review == .any ? "photos_by_category" : "photos_by_category_and_decision"
@@ -77,7 +78,10 @@ struct SQLFilter {
         return SwipeAction.allCases.map { Condition("p.last_decision = ?", $0.rawValue) }
     }
 
-    private var hasArmsOfDecisions: Bool { review == .reviewed && !favoritesOnly && !isByCamera }
+    private var hasArmsOfDecisions: Bool { review == .reviewed && !favoritesOnly && !isByCamera && !isByKind }
+
+    /// Whether the photos are found among the films, which have an index of their own. Pictures are found among all.
+    private var isByKind: Bool { filter.wanted.kind == .film && !isByCamera }
 
     private var hasArmsOfCameras: Bool {
         isByCamera && (2...Self.mostArms).contains(cameras?.names?.count ?? 0)
@@ -138,7 +142,18 @@ struct SQLFilter {
         if let category { condition.add("p.category_id = ?", category) }
         if !hasArmsOfDecisions { condition.add(Self.reviewed(review)) }
         if !hasArmsOfCameras { condition.add(ofCameras) }
+        condition.add(ofKind)
         return condition
+    }
+
+    /// In words that SQLite finds in the index's own condition, which it does not in a value.
+    private var ofKind: Condition {
+        switch filter.wanted.kind {
+        case nil: Condition()
+        case .picture: Condition("p.kind IS NOT 'film'")
+        case .moving: Condition("p.kind = 'moving'")
+        case .film: Condition("p.kind = 'film'")
+        }
     }
 
     private static func reviewed(_ review: ReviewFilter) -> Condition {

@@ -51,6 +51,7 @@ package enum CatalogueSchema {
                 version: 21, name: "names of sources, texts of searches, a photo's decisions by their time",
                 apply: nameSources),
             Migration(version: 22, name: "scheduled backups into folders", script: version22),
+            Migration(version: 23, name: "films, and photos that move", script: version23),
         ]
 
     /// Sealed fields belonged to the row of a photo in the library, and went with it into nothing when that went to the trash.

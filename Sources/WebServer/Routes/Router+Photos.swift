@@ -1,12 +1,12 @@
 import Foundation
 import ServiceMesh
 
-/// `GET /photos/{uuid}/{thumbnail|preview|photo|original}`, and `/trash/…` likewise: what the daemon hands over, sent as it is.
+/// `GET /photos/{uuid}/{thumbnail|preview|photo|original|film}`, and `/trash/…` likewise: what the daemon hands over, sent as it is.
 extension Router {
     func photo(
         _ head: RequestHead, uuid: String, kind: String, _ visitor: Visitor, isTrashed: Bool = false
     ) throws -> Intake {
-        guard ["thumbnail", "preview", "photo", "original"].contains(kind), UUID(uuidString: uuid) != nil else {
+        guard ["thumbnail", "preview", "photo", "original", "film"].contains(kind), UUID(uuidString: uuid) != nil else {
             throw Refusal.notFound
         }
         let (pictures, disk) = (pictures, disk)
@@ -62,6 +62,8 @@ struct PictureFacts: Decodable {
     let mediaType: String
     /// Bytes.
     let size: UInt64
+    /// Where in the file they begin; nil for its beginning.
+    var offset: UInt64? = nil
     /// Of the photo: it changes whenever one of its files does.
     let contentDigest: String
     /// The photo's file name where it came from.
@@ -77,11 +79,13 @@ enum PictureCaching {
 
 /// A picture, or a part of one.
 enum PictureResponse {
-    /// What browsers show as a picture and as nothing else, with the usual end of a name. Anything else is only to be
+    /// What browsers show as a picture or a film and as nothing else, with the usual end of a name. Anything else is only to be
     /// downloaded, whatever the daemon calls it: SVG and HTML could run here as one of our pages.
     private static let shown = [
         "image/jpeg": "jpg", "image/png": "png", "image/gif": "gif", "image/webp": "webp", "image/avif": "avif",
         "image/heic": "heic", "image/heif": "heif", "image/bmp": "bmp", "image/tiff": "tiff",
+        "video/mp4": "mp4", "video/quicktime": "mov", "video/3gpp": "3gp", "video/webm": "webm",
+        "video/x-matroska": "mkv", "video/x-msvideo": "avi", "video/mp2t": "mts", "video/mpeg": "mpg",
     ]
     private static let anything = "application/octet-stream"
 
@@ -113,15 +117,16 @@ enum PictureResponse {
             let fallback = name + "." + (shown[type] ?? "bin")
             headers.append(Header("Content-Disposition", FileName.attachment(facts.name ?? fallback, fallback)))
         }
+        let start = facts.offset ?? 0
         switch ByteRange(head, size: facts.size, tag: tag) {
         case .whole:
-            return Response(200, headers: headers, body: .file(file, from: 0, count: facts.size))
+            return Response(200, headers: headers, body: .file(file, from: start, count: facts.size))
         case .part(let range):
             headers.append(
                 Header("Content-Range", "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(facts.size)"))
             return Response(
                 206, headers: headers,
-                body: .file(file, from: range.lowerBound, count: range.upperBound - range.lowerBound))
+                body: .file(file, from: start + range.lowerBound, count: range.upperBound - range.lowerBound))
         case .unsatisfiable:
             return Response(
                 Refusal(

@@ -12,6 +12,7 @@ const filterNames = [
   ['favorites', 'favoritesOnly', (text) => text === '1'],
   ['reviewed', 'reviewed', (text) => text === 'yes'],
   ['camera', 'camera', String],
+  ['kind', 'kind', String],
 ];
 
 /** The place that an address names: `{screen, id, parameters}`. */

@@ -92,6 +92,14 @@ export function duration(seconds) {
 // A camera's clock is in no zone: 14:05 is 14:05 wherever the page is read. It is read and written as if it were UTC.
 const clock = (text) => new Date(`${text.slice(0, 19)}Z`);
 
+/** How long a film runs, of milliseconds: `0:12`, `1:02:03`. */
+export function runningTime(milliseconds) {
+  const seconds = Math.round(milliseconds / 1000);
+  const parts = [Math.floor(seconds / 3600), Math.floor(seconds / 60) % 60, seconds % 60];
+  if (parts[0] === 0) parts.shift();
+  return parts.map((part, place) => (place ? String(part).padStart(2, '0') : String(part))).join(':');
+}
+
 export const day = (text) => formats.day.format(new Date(`${text}T00:00:00Z`));
 export const mediumDay = (text) => formats.mediumDay.format(new Date(`${text}T00:00:00Z`));
 export const shortDay = (text) => formats.shortDay.format(new Date(`${text}T00:00:00Z`));

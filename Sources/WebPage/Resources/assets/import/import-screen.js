@@ -28,7 +28,7 @@ class ImportScreen extends Component {
 
   connectedCallback() {
     this.classList.add('screen');
-    const files = this.#picker({ multiple: true, accept: 'image/*,.heic,.heif,.avif,.jpg,.jpeg,.png,.webp,.tif,.tiff,.bmp,.gif,.xmp,.json' });
+    const files = this.#picker({ multiple: true, accept: 'image/*,video/*,.heic,.heif,.avif,.jpg,.jpeg,.png,.webp,.tif,.tiff,.bmp,.gif,.xmp,.json' });
     const folder = this.#picker({ multiple: true, webkitdirectory: true });
     const hasFolders = 'webkitdirectory' in HTMLInputElement.prototype && !matchMedia('(pointer: coarse)').matches;
     this.#choose.append(

@@ -13,6 +13,7 @@ import { duration, photoTime, t } from '../core/text.js';
 import { attempt, toast } from '../core/toasts.js';
 import { PhotoList } from '../timeline/photo-list.js';
 import { Selection } from '../timeline/selection.js';
+import '../photo/film-player.js';
 import '../photo/zoom-surface.js';
 
 class KidsScreen extends Component {
@@ -25,6 +26,7 @@ class KidsScreen extends Component {
   #position = 0;
   #isInList = false;
   #surface;
+  #film;
   #steps = 0;
   #unfollow;
 
@@ -134,15 +136,21 @@ class KidsScreen extends Component {
     if (this.#isInList) this.#position = position;
     if (!this.#surface?.isConnected) {
       this.#surface = element('zoom-surface');
-      this.#surface.addEventListener('step', ({ detail }) => this.#step(detail));
+      this.#film = element('film-player');
+      for (const stage of [this.#surface, this.#film]) stage.addEventListener('step', ({ detail }) => this.#step(detail));
       this.#body.replaceChildren(element(
-        'div', { class: 'stage' }, this.#surface,
+        'div', { class: 'stage' }, this.#surface, this.#film,
         iconButton('previous', t('photo.newer'), () => this.#step(-1), { class: 'icon-button step previous' }),
         iconButton('next', t('photo.older'), () => this.#step(1), { class: 'icon-button step next' })));
     }
     this.#body.querySelector('.previous').disabled = this.#position === 0;
     this.#body.querySelector('.next').disabled = this.#neighbour(1) >= list.total;
-    this.#surface.show({
+    const isFilm = photo.kind === 'film';
+    this.#film.hidden = !isFilm;
+    this.#surface.hidden = isFilm;
+    if (isFilm) this.#film.show(photo);
+    else this.#film.stop();
+    if (!isFilm) this.#surface.show({
       key: photo.uuid, pictures: (box) => picturesFor(photo, box),
       width: photo.width, height: photo.height, description: [photo.caption || photo.name, photo.takenAt && photoTime(photo)].filter(Boolean).join(', '),
     });

@@ -6,7 +6,7 @@ import { Component, element, icon, textButton } from '../core/dom.js';
 import { showDialog } from '../core/dialog.js';
 import { observe } from '../core/observations.js';
 import { address } from '../core/router.js';
-import { bytes, moment, number, photoTime, t } from '../core/text.js';
+import { bytes, moment, number, photoTime, runningTime, t } from '../core/text.js';
 import { attempt, toast } from '../core/toasts.js';
 import { download, moveTo } from '../timeline/photo-actions.js';
 
@@ -61,6 +61,7 @@ class PhotoFacts extends Component {
     const rows = [
       [t('photo.date'), photo.takenAt ? photoTime(photo) : moment(photo.createdAt), source],
       [t('photo.size'), `${number(photo.width)} × ${number(photo.height)}`, bytes(photo.fileSize)],
+      photo.kind === 'film' && [t('photo.film'), photo.duration === undefined ? t('film.unknownLength') : runningTime(photo.duration), photo.codecs?.replace(' ', ', ')],
       photo.camera && [t('photo.camera'), element('a', { href: address('photos', { parameters: { camera: photo.camera } }) }, photo.camera)],
       [t('photo.file'), photo.name, [sourceName, photo.path].filter(Boolean).join(' · ')],
       [t('photo.original'), this.#original(photo)],

@@ -12,6 +12,7 @@ import { photoTime, shortClockTime, t } from '../core/text.js';
 import { attempt } from '../core/toasts.js';
 import { download, moveToTrash, setFavourite } from '../timeline/photo-actions.js';
 import { PhotoList } from '../timeline/photo-list.js';
+import './film-player.js';
 import './photo-facts.js';
 import './zoom-surface.js';
 
@@ -25,6 +26,8 @@ class PhotoView extends Component {
   #list;
   /** Where in the list it is, or was before it went from it; -1 where it has never been there. */
   #position = -1;
+  /** The photo whose movement plays. */
+  #moving;
   #isInList = false;
   /** What is being found out about the position. */
   #located = Promise.resolve();
@@ -33,6 +36,7 @@ class PhotoView extends Component {
   #unfollow;
   #opening = 0;
   #surface = element('zoom-surface');
+  #film = element('film-player', { hidden: true });
   #title = element('h1', { tabindex: '-1' });
   #facts = element('photo-facts', { hidden: true });
   #notice = element('div', { class: 'photo-notice', hidden: true });
@@ -41,6 +45,7 @@ class PhotoView extends Component {
   #next = iconButton('next', t('photo.older'), () => this.#step(1), { class: 'icon-button step next', disabled: true });
   #favourite = iconButton('heart', t('photo.favourite'), () => this.#toggleFavourite(), { 'aria-pressed': 'false' });
   #send = iconButton('send', t('groups.send'), () => attempt(() => this.#sendToGroup()));
+  #move = iconButton('film', t('film.move'), () => this.#toggleMovement(), { 'aria-pressed': 'false', hidden: true });
   #information = iconButton('info', t('photo.facts'), () => this.#toggleFacts(), { 'aria-expanded': 'false' });
 
   connectedCallback() {
@@ -52,14 +57,16 @@ class PhotoView extends Component {
         'header', {},
         iconButton('back', t('photo.back'), () => this.#close()),
         this.#title,
+        this.#move,
         this.#favourite,
         session.offers('group.send') && this.#send,
         iconButton('download', t('photo.download'), () => this.photo && download(this.photo, 'original'), { class: 'icon-button download' }),
         iconButton('trash', t('photo.trash'), () => this.#trash()),
         this.#information),
-      element('div', { class: 'photo-body' }, element('div', { class: 'stage' }, this.#surface, this.#previous, this.#next, this.#notice), this.#facts));
+      element('div', { class: 'photo-body' }, element('div', { class: 'stage' }, this.#surface, this.#film, this.#previous, this.#next, this.#notice), this.#facts));
     this.listen(document, 'keydown', (event) => this.#key(event));
-    this.#surface.addEventListener('step', ({ detail }) => this.#step(detail));
+    for (const stage of [this.#surface, this.#film]) stage.addEventListener('step', ({ detail }) => this.#step(detail));
+    this.#film.addEventListener('over', () => this.#endMovement());
     this.#surface.addEventListener('sharper', () => this.#sharpen());
     this.during(() => this.#stop?.());
     this.during(() => this.#unfollow?.());
@@ -155,7 +162,15 @@ class PhotoView extends Component {
     this.#title.title = photo.name;
     document.title = `${photo.caption || photo.name} – SmilePile`;
     this.#favourite.setAttribute('aria-pressed', String(photo.isFavorite));
-    this.#surface.show({
+    const isFilm = photo.kind === 'film';
+    this.#move.hidden = photo.kind !== 'moving';
+    // What plays goes on where only the photo's facts have changed.
+    const isMoving = photo.kind === 'moving' && this.#moving === photo.uuid;
+    if (!isMoving) this.#endMovement();
+    this.#film.hidden = !isFilm && !isMoving;
+    this.#surface.hidden = isFilm;
+    if (isFilm) this.#film.show(photo);
+    if (!isFilm) this.#surface.show({
       key: `${photo.uuid} ${photo.contentDigest}`,
       pictures: (box) => picturesFor(photo, box),
       width: photo.width, height: photo.height,
@@ -163,7 +178,7 @@ class PhotoView extends Component {
     });
     // A placeholder is nothing to send.
     this.#send.hidden = Boolean(photo.unseenBy);
-    if (photo.unseenBy) this.#say(t('photo.unseen'));
+    if (photo.unseenBy && !isFilm) this.#say(t('photo.unseen'));
   }
 
   #say(text) {
@@ -218,6 +233,27 @@ class PhotoView extends Component {
     if (photo) await attempt(() => setFavourite([photo], !photo.isFavorite));
   }
 
+  /** Plays what a photo that moves has of movement, once, or ends that. */
+  #toggleMovement() {
+    const { photo } = this;
+    if (this.#moving || photo?.kind !== 'moving') {
+      this.#endMovement();
+      return;
+    }
+    this.#moving = photo.uuid;
+    this.#move.setAttribute('aria-pressed', 'true');
+    this.#film.hidden = false;
+    this.#film.show(photo);
+    this.#film.toggle();
+  }
+
+  #endMovement() {
+    this.#moving = undefined;
+    this.#move.setAttribute('aria-pressed', 'false');
+    this.#film.hidden = true;
+    this.#film.stop();
+  }
+
   async #trash() {
     const { photo } = this;
     if (!photo) return;
@@ -240,7 +276,7 @@ class PhotoView extends Component {
     const { photo } = this;
     const shown = ['jpg', 'jpeg', 'png', 'webp', 'avif', 'gif'];
     const extension = photo?.originalPath?.split('.').at(-1).toLowerCase();
-    if (photo?.originalPath && photo.originalPath !== photo.path && shown.includes(extension)) {
+    if (photo?.kind !== 'film' && photo?.originalPath && photo.originalPath !== photo.path && shown.includes(extension)) {
       this.#surface.sharpen(pictureAddress(photo, 'original'));
     }
   }
@@ -259,7 +295,10 @@ class PhotoView extends Component {
   #key(event) {
     if (document.querySelector('dialog[open]') || event.target.closest?.('input, textarea, select')) return;
     if (event.ctrlKey || event.metaKey || event.altKey) return;
+    // Of a button that has the focus, a space presses that.
+    if (event.key === ' ' && (!['film', 'moving'].includes(this.photo?.kind) || event.target.closest?.('button, video'))) return;
     const keys = {
+      ' ': () => (this.photo.kind === 'film' ? this.#film.toggle() : this.#toggleMovement()),
       Escape: () => this.#close(), f: () => this.#toggleFavourite(), i: () => this.#toggleFacts(), Delete: () => this.#trash(),
       '+': () => this.#surface.zoom(1.4), '=': () => this.#surface.zoom(1.4), '-': () => this.#surface.zoom(1 / 1.4), 0: () => this.#surface.fit(),
       ArrowLeft: () => this.#surface.pan(80, 0) || this.#step(-1), ArrowRight: () => this.#surface.pan(-80, 0) || this.#step(1),

@@ -1,7 +1,7 @@
 // The photo on top of the deck, which follows the finger or the mouse and says what letting go of it would decide.
 
 import { pictureAddress } from '../core/daemon.js';
-import { Component, element } from '../core/dom.js';
+import { Component, element, iconButton } from '../core/dom.js';
 import { photoTime, t } from '../core/text.js';
 
 /** `decided` with the action as `detail`. */
@@ -11,14 +11,18 @@ class SwipeCard extends Component {
   /** Whether a phone buzzes when it would. */
   buzzes = false;
   #image = element('img', { draggable: 'false', alt: '' });
+  // Without controls, which would take the finger; a press begins and ends it.
+  #film = element('video', { playsinline: true, loop: true, hidden: true });
+  #play = iconButton('play', t('film.play'), () => this.#toggle(), { class: 'icon-button play', hidden: true });
   #stamp = element('span', { class: 'stamp', 'aria-hidden': 'true' });
+  #filmAddress;
   #begin;
   #action;
 
   connectedCallback() {
-    this.append(this.#image, this.#stamp);
+    this.append(this.#image, this.#film, this.#play, this.#stamp);
     this.listen(this, 'pointerdown', (event) => {
-      if (event.button !== 0 || this.#begin) return;
+      if (event.button !== 0 || this.#begin || event.target.closest('button')) return;
       this.setPointerCapture(event.pointerId);
       this.#begin = { x: event.clientX, y: event.clientY, pointer: event.pointerId };
     });
@@ -32,7 +36,27 @@ class SwipeCard extends Component {
   set photo(photo) {
     this.#image.src = pictureAddress(photo, 'photo');
     this.#image.alt = [photo.caption || photo.name, photoTime(photo)].join(', ');
+    this.#endFilm();
+    this.#play.hidden = photo.kind !== 'film';
+    this.#filmAddress = pictureAddress(photo, 'film');
     this.#rest();
+  }
+
+  #toggle() {
+    if (!this.#film.hidden) {
+      this.#endFilm();
+      return;
+    }
+    this.#film.src = this.#filmAddress;
+    this.#film.hidden = false;
+    // What a browser cannot play stays its poster.
+    this.#film.play().catch(() => this.#endFilm());
+  }
+
+  #endFilm() {
+    this.#film.hidden = true;
+    this.#film.pause();
+    this.#film.removeAttribute('src');
   }
 
   #follow(x, y) {

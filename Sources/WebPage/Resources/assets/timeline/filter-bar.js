@@ -18,13 +18,16 @@ class FilterBar extends Component {
   #favorites = element(
     'button', { type: 'button', class: 'button chip compact', title: t('filter.favourites'), onclick: () => this.#set({ favorites: this.#parameters.get('favorites') ? '' : '1' }) },
     icon('heart'), element('span', {}, t('filter.favourites')));
+  #films = element(
+    'button', { type: 'button', class: 'button chip compact', title: t('filter.films'), onclick: () => this.#set({ kind: this.#parameters.get('kind') === 'film' ? '' : 'film' }) },
+    icon('film'), element('span', {}, t('filter.films')));
   #dates = element('button', { type: 'button', class: 'button chip', onclick: () => this.#chooseDates() });
   #clear = iconButton('cross', t('filter.clear'), () => go(address('photos')));
   #parameters = new URLSearchParams();
 
   connectedCallback() {
     this.setAttribute('role', 'search');
-    this.append(this.#text, this.#category, this.#favorites, this.#dates, this.#clear);
+    this.append(this.#text, this.#category, this.#favorites, this.#films, this.#dates, this.#clear);
     let waiting;
     this.#text.addEventListener('input', () => {
       clearTimeout(waiting);
@@ -44,6 +47,7 @@ class FilterBar extends Component {
     if (document.activeElement !== this.#text) this.#text.value = parameters.get('text') ?? '';
     this.#category.chosen = parameters.get('category') ?? '';
     this.#favorites.setAttribute('aria-pressed', String(Boolean(parameters.get('favorites'))));
+    this.#films.setAttribute('aria-pressed', String(parameters.get('kind') === 'film'));
     const [from, to] = [parameters.get('from'), parameters.get('to')];
     const range = from && to ? `${shortDay(from)} – ${shortDay(to)}`
       : from ? t('filter.since', { day: shortDay(from) })

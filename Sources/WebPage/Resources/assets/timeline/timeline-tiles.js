@@ -3,15 +3,16 @@
 import { pictureAddress } from '../core/daemon.js';
 import { element } from '../core/dom.js';
 import { isLarger, pictureKind } from '../core/pictures.js';
-import { day, month, photoTime, shortDay, t } from '../core/text.js';
+import { day, month, photoTime, runningTime, shortDay, t } from '../core/text.js';
 
 /** A tile without a photo. */
 export function makeTile() {
   const image = element('img', { alt: '', decoding: 'async', draggable: 'false' });
   const link = element('a', { tabindex: '-1', draggable: 'false' }, image);
   const check = element('button', { type: 'button', class: 'check', tabindex: '-1', 'aria-pressed': 'false' });
-  const tile = element('div', { class: 'tile', role: 'listitem' }, link, check);
-  Object.assign(tile, { image, link, check });
+  const film = element('span', { class: 'running-time', 'aria-hidden': 'true', hidden: true });
+  const tile = element('div', { class: 'tile', role: 'listitem' }, link, check, film);
+  Object.assign(tile, { image, link, check, film });
   image.addEventListener('load', () => {
     tile.classList.add('loaded');
     sharpen(tile);
@@ -29,6 +30,7 @@ export function fillTile(tile, photo, href) {
     tile.image.removeAttribute('src');
     letGo(tile);
     tile.link.removeAttribute('href');
+    tile.film.hidden = true;
     tile.classList.remove('loaded', 'favourite', 'selected', 'unseen-picture');
     return;
   }
@@ -39,7 +41,11 @@ export function fillTile(tile, photo, href) {
     tile.image.src = pictureAddress(photo, 'thumbnail');
   }
   tile.link.href = href;
-  const label = [photo.caption || photo.name, photoTime(photo), photo.isFavorite && t('photo.favourite')].filter(Boolean).join(', ');
+  const time = photo.kind === 'film' && (photo.duration === undefined ? t('film.film') : runningTime(photo.duration));
+  const isMoving = photo.kind === 'moving';
+  tile.film.hidden = !time && !isMoving;
+  tile.film.textContent = isMoving ? '◉' : `▶ ${time}`;
+  const label = [photo.caption || photo.name, time && t('film.ofLength', { time }), isMoving && t('film.moving'), photoTime(photo), photo.isFavorite && t('photo.favourite')].filter(Boolean).join(', ');
   tile.link.setAttribute('aria-label', label);
   tile.check.setAttribute('aria-label', t('timeline.select', { photo: label }));
   tile.classList.toggle('favourite', photo.isFavorite);

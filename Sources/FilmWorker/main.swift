@@ -1,0 +1,4 @@
+import FilmConversion
+import Glibc
+
+exit(FilmWorker.run())

@@ -1,0 +1,84 @@
+import Browser
+import EndToEndSupport
+import Foundation
+import SampleAlbum
+import TestSupport
+import Testing
+
+extension BrowserTests {
+    /// Films on the page: told from photos, played, sought in, gone on from; also by kids.
+    @Suite struct FilmsTests {
+        /// A library with a film of each kind that browsers play, and one that none does.
+        private static func withFilms(_ body: (_ place: Installation, _ page: Page) async throws -> Void) async throws {
+            try await House.withoutPhotos(beside: .here) { place, page, _ in
+                let folder = place.folder.file("films")
+                try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
+                for name in ["a.mp4", "b.mov", "c.webm"] {
+                    try SampleFilm {
+                        $0.duration = 6
+                        $0.codec = name == "c.webm" ? "libvpx-vp9" : "libx264"
+                        // A phone's: its index stands at the end, and it can be begun at each second.
+                        $0.arguments = ["-g", "25"]
+                    }.write(to: folder + "/" + name)
+                }
+                try SampleFilm { $0.codec = "mpeg2video" }.write(to: folder + "/d.mpg")
+                _ = try await place.smilepile("import", folder)
+                try await page.run(helpers)
+                try await page.wait(until: "document.querySelectorAll('.tile.loaded').length === 4")
+                try await body(place, page)
+                #expect(page.faults == [])
+            }
+        }
+
+        private static let helpers = """
+            tests.open = (name) => [...document.querySelectorAll('.tile')].find(({ photo }) => photo?.name === name).link.click();
+            tests.video = () => document.querySelector('film-player video');
+            """
+
+        @Test(.enabled(if: Tool.ffmpeg.isPresent)) func eachKindIsPlayedAndSoughtIn() async throws {
+            try await Self.withFilms { _, page in
+                let badges: [String] = try await page.evaluate(
+                    "[...document.querySelectorAll('.running-time')].map(({ textContent }) => textContent)")
+                #expect(badges.filter { $0 == "▶ 0:06" }.count == 3, "\(badges)")
+                for name in ["a", "b", "c"] {
+                    try await page.run("tests.open('\(name)')")
+                    try await page.wait(
+                        until: "tests.video()?.readyState >= 1 && Math.round(tests.video().duration) === 6")
+                    try await page.press(" ")
+                    try await page.wait(until: "tests.video().currentTime > 0.3 && !tests.video().paused")
+                    try await page.run("tests.video().currentTime = 4")
+                    try await page.wait(until: "!tests.video().seeking && tests.video().currentTime >= 4")
+                    try await page.press(" ")
+                    try await page.wait(until: "tests.video().paused")
+                    // Going on ends it.
+                    try await page.press("Escape")
+                    try await page.wait(until: "!document.querySelector('photo-view')")
+                }
+            }
+        }
+
+        @Test(.enabled(if: Tool.ffmpeg.isPresent)) func whatTheBrowserCannotPlayIsSaid() async throws {
+            try await Self.withFilms { _, page in
+                try await page.run("tests.open('d')")
+                try await page.wait(until: "document.querySelector('film-player .photo-notice')?.hidden === false")
+                #expect(
+                    try await page.evaluate("document.querySelector('film-player .photo-notice').textContent")
+                        == "This browser cannot play this film. Download it to watch it.")
+                page.forgetLog()
+            }
+        }
+
+        @Test(.enabled(if: Tool.ffmpeg.isPresent)) func filmsAreAFilter() async throws {
+            try await Self.withFilms { place, page in
+                try SampleAlbum(width: 320, height: 240).write(count: 2, to: place.folder.file("photos"))
+                _ = try await place.smilepile("import", place.folder.file("photos"))
+                try await page.wait(until: "document.querySelectorAll('.tile.loaded').length === 6")
+                try await page.run("location.hash = '#/photos?kind=film'")
+                try await page.wait(until: "document.querySelectorAll('.tile.loaded').length === 4")
+                #expect(
+                    try await page.evaluate("document.querySelector('filter-bar .chip[title=Films]').ariaPressed")
+                        == "true")
+            }
+        }
+    }
+}
