@@ -28,7 +28,12 @@ extension String {
 
     /// Decomposed before it is folded, or a mark that folds to a letter (U+0345) would stand behind those that it stood before.
     private func caseFolded(leavingOutIgnorables: Bool) -> String {
-        if utf8.allSatisfy({ $0 < 0x80 }) { return String(decoding: utf8.map(\.asciiLowercased), as: UTF8.self) }
+        var isFolded = true
+        let isASCII = utf8.allSatisfy { byte in
+            if (0x41...0x5A).contains(byte) { isFolded = false }
+            return byte < 0x80
+        }
+        if isASCII { return isFolded ? self : String(decoding: utf8.map(\.asciiLowercased), as: UTF8.self) }
         var text = self
         if leavingOutIgnorables {
             text = String(

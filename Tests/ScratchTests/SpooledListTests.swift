@@ -144,6 +144,34 @@ struct SpooledListTests {
         #expect(try SpooledIndex([] as SpooledList<String>) { $0 }.place(of: "a") == nil)
     }
 
+    @Test
+    func aFinderFindsWhatAnIndexFinds() throws {
+        var spooler = SpooledList<Sample>.Spooler(in: Scratch(in: folder))
+        for number in 0..<1000 { try spooler.append(sample(number)) }
+        let text: @Sendable (Sample) -> String? = { $0.number % 10 == 7 ? nil : "n\($0.number)" }
+        let index = try SpooledIndex(spooler.finish(), by: text)
+        let numbers = Array(0..<1000)
+        var orders = [numbers, numbers.reversed(), numbers.shuffled(), [1000, -1] + numbers + [1000]]
+        orders += [numbers.filter { !(100..<300).contains($0) && $0 % 3 != 0 }, [999, 0, 1, 7, 8, 500, 501, 499]]
+        for order in orders {
+            var finder = SpooledFinder(DeferredIndex(index.list, by: text), from: order.count % 2 * 700)
+            for number in order {
+                let (found, expected) = (try finder.find("n\(number)"), try index.find("n\(number)"))
+                #expect(found?.place == expected?.place && found?.element.text == expected?.element.text)
+            }
+        }
+        var empty = SpooledFinder([] as SpooledList<String>) { $0 }
+        #expect(try empty.find("") == nil)
+    }
+
+    @Test
+    func whatIsThereTwiceIsFoundWithoutAnIndex() throws {
+        #expect(try (["a", "é", "b", "e\u{301}", "a"] as SpooledList<String>).firstRepeated { $0 } == 3)
+        #expect(try (["a", "é", "b"] as SpooledList<String>).firstRepeated { $0 } == nil)
+        #expect(try (["a", "a", "b", "b"] as SpooledList<String>).firstRepeated { $0 == "a" ? nil : $0 } == 3)
+        #expect(try ([] as SpooledList<String>).firstRepeated { $0 } == nil)
+    }
+
     @Test(arguments: [0, 1, 15, 16, 999, 1000, 1001, 2000])
     func aListComesInPortions(count: Int) throws {
         let list = SpooledList(0..<count)

@@ -16,7 +16,9 @@ struct EntryProblemTests {
         file = try TestFile(creating: folder.file("a.zip"))
     }
 
-    private func open(_ entries: Entry...) throws -> ZipReader {
+    private func open(_ entries: Entry...) throws -> ZipReader { try open(entries) }
+
+    private func open(_ entries: [Entry]) throws -> ZipReader {
         try file.replace(with: RawArchive(entries).bytes)
         return try ZipReader(descriptor: file.descriptor)
     }
@@ -45,6 +47,19 @@ struct EntryProblemTests {
         } else {
             // Only the name is bad, or others refuse it: the content can be had all the same.
             #expect(try reader.read(0, limit: 10) == Data("content".utf8), sourceLocation: sourceLocation)
+        }
+    }
+
+    /// In whatever order they are asked for, with names that are there twice or that nobody may have.
+    @Test func entriesAreFoundOneAfterTheOtherAsByTheirNames() throws {
+        let names =
+            (0..<300).map { "photos/\($0).jpg" } + [
+                "photos/7.jpg", "PHOTOS/8.JPG", "../x", "a/./b", "a//b", "c:x", ".x",
+            ]
+        let reader = try open(names.map { .init($0) })
+        for order in [names, names.reversed(), names.shuffled(), ["no"] + names + ["no", "photos/0.jpg"]] {
+            var finder = ZipEntryFinder(reader)
+            for name in order { #expect(try finder.find(name)?.index == reader.index(of: name), "\(name)") }
         }
     }
 

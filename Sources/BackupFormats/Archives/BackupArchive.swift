@@ -37,6 +37,8 @@ package final class BackupArchive: Sendable {
     private let descriptor: Descriptor?
     /// Whether it is a snapshot in a backup folder.
     package let isSnapshot: Bool
+    /// Of a snapshot, whose manifest was read to open it; nil of others, and where it cannot be read.
+    let manifest: BackupManifest?
 
     /// - Parameters:
     ///   - namedFiles: of the library that reads it.
@@ -54,8 +56,10 @@ package final class BackupArchive: Sendable {
             // A file of the folder that is not taken is one that is not there: its photo is refused, or named by a check.
             reader = snapshot.reader
             (bare, descriptor, root, modified, isSnapshot) = (nil, nil, "", snapshot.modified, true)
+            manifest = snapshot.manifest
             return
         }
+        manifest = nil
         if let folder = try UnpackedBackup(at: path, namedFiles) {
             reader = salvaging ? folder.reader : try Self.refusingEntries(folder.reader)
             (bare, descriptor, root, modified) = (nil, nil, "", folder.modified)
@@ -85,6 +89,7 @@ package final class BackupArchive: Sendable {
     private init(_ archive: BackupArchive, root: String) {
         (descriptor, bare, reader, self.root) = (archive.descriptor, archive.bare, archive.reader, root)
         (modified, isSnapshot, scratch) = (archive.modified, archive.isSnapshot, archive.scratch)
+        manifest = nil
     }
 
     /// The same file, of which only a folder is looked at.
@@ -196,22 +201,27 @@ package final class BackupArchive: Sendable {
         return roots.count == 1 ? roots[0] : nil
     }
 
+    /// Finds entries of the whole archive, for ``require(_:_:)``; nil of a bare document.
+    var finder: ZipEntryFinder? { reader.map { ZipEntryFinder($0) } }
+
+    /// - Parameter finder: which is asked for one entry after the other.
     /// - Returns: where the entry stands in the archive.
     /// - Throws: `data_loss` where an entry is not there, or is not what is promised as far as can be seen without reading it.
-    func require(_ promised: Entry) throws -> Int {
+    func require(_ promised: Entry, _ finder: inout ZipEntryFinder?) throws -> Int {
         let name = promised.path.prefix(200)
-        guard let reader, let index = try index(of: promised.path) else {
+        guard Self.name(root + promised.path, below: root) == promised.path,
+            let entry = try finder?.find(root + promised.path)
+        else {
             throw MeshError(
                 refusingBackup: "'\(name)' is in the manifest but not in the archive.", entry: promised.path)
         }
-        let entry = try reader.entries[index]
         guard !entry.isFolder else {
             throw MeshError(refusingBackup: "'\(name)' is a folder, and the manifest has a file.", entry: promised.path)
         }
         guard entry.size == promised.size, SHA256Digest(hex: promised.sha256) != nil else {
             throw MeshError(refusingBackup: "the size or digest of '\(name)' disagrees.", entry: promised.path)
         }
-        return index
+        return entry.index
     }
 
     /// What `decode` makes of a document's bytes.

@@ -103,9 +103,11 @@ package final class BackupFile: Sendable {
     private static func describe(_ archive: BackupArchive) throws -> Placed {
         if archive.isBare { return (archive, try PhoneDialect.read(archive)) }
         if let root = try archive.root(of: SmilePileDialect.manifestEntry) {
-            let manifest = try archive.decoded(root + SmilePileDialect.manifestEntry) {
-                try BackupManifest.read($0, scratch: archive.scratch)
-            }
+            let manifest =
+                try archive.manifest
+                ?? archive.decoded(root + SmilePileDialect.manifestEntry) {
+                    try BackupManifest.read($0, scratch: archive.scratch)
+                }
             try FormatVersion.require(manifest.facts.backupVersion, in: SmilePileDialect.manifestEntry)
             if manifest.facts.generator == SmilePileDialect.generator {
                 let folder = archive.below(root)
@@ -160,33 +162,39 @@ package final class BackupFile: Sendable {
         _ described: DescribedBackup, _ promised: inout PromisedEntries, _ archive: BackupArchive, salvaging: Bool
     ) throws -> [BackupArchive.Failure] {
         var lost = archive.refused
+        var finder = archive.finder
         try promised.list.forEach { place, entry in
             do {
-                promised.note(try archive.require(entry), of: place)
+                promised.note(try archive.require(entry, &finder), of: place)
             } catch  where salvaging {
                 // What is there may be another file, and is none that nobody knows.
                 if let index = try archive.index(of: entry.path) { promised.note(index, of: place) }
                 lost.append(.init(name: entry.path, sentence: MeshError(describing: error).message))
             }
         }
-        let entries = promised
+        // In our manifests photos come first, and what there is beside them behind the last.
+        var photos = promised.finder()
+        var others = promised.finder(from: described.contents.photos.count)
+        let damaged = Set(described.damaged)
         try described.contents.photos.forEach { sourced in
             let photo = sourced.photo
             let name = photo.path.prefix(200)
-            guard photo.path.hasPrefix(BackupFormat.photoPrefix), let entry = try entries[photo.path] else {
+            guard photo.path.hasPrefix(BackupFormat.photoPrefix), let entry = try photos.find(photo.path)?.element
+            else {
                 throw MeshError(refusingBackup: "the photo '\(name)' has no entry of its own.", entry: photo.path)
             }
             guard photo.contentDigest == entry.sha256, photo.fileSize == entry.size else {
                 throw MeshError(refusingBackup: "what is said about '\(name)' disagrees.", entry: photo.path)
             }
-        }
-        // What it holds beside the photos: under a name of its own, and the bytes that are said, unless they were damaged.
-        let damaged = Set(described.damaged)
-        try described.contents.filesBesidePhotos().forEach { file in
-            guard !file.path.hasPrefix(BackupFormat.photoPrefix), !damaged.contains(file.path) else { return }
-            guard let entry = try entries[file.path], entry.sha256 == file.digest, entry.size == file.size else {
-                throw MeshError(
-                    refusingBackup: "what is said about '\(file.path.prefix(200))' disagrees.", entry: file.path)
+            // What it holds beside the photo: under a name of its own, and the bytes that are said, unless they were damaged.
+            for file in sourced.entriesBeside
+            where !file.path.hasPrefix(BackupFormat.photoPrefix) && !damaged.contains(file.path) {
+                guard let entry = try others.find(file.path)?.element, entry.sha256 == file.digest,
+                    entry.size == file.size
+                else {
+                    throw MeshError(
+                        refusingBackup: "what is said about '\(file.path.prefix(200))' disagrees.", entry: file.path)
+                }
             }
         }
         return lost

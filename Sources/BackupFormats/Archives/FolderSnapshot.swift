@@ -10,6 +10,8 @@ import ZipArchive
 struct FolderSnapshot {
     let reader: ZipReader
     let modified: Timestamp
+    /// Nil where it cannot be read.
+    let manifest: BackupManifest?
 
     /// - Parameters:
     ///   - path: of a snapshot, finished or not.
@@ -40,9 +42,18 @@ struct FolderSnapshot {
         }
         var files = SpooledList<UnpackedEntries.File>.Spooler(in: namedFiles.scratch)
         for file in inSnapshot { try files.append(file) }
-        try Self.forEachName(documents, in: folder, namedFiles.scratch, salvaging: salvaging) { name in
-            guard !own.contains(name), let file = try Self.file(name, in: folder, parts) else { return }
-            try files.append(file)
+        let look: @Sendable (String) throws -> UnpackedEntries.File? = { name in
+            own.contains(name) ? nil : try Self.file(name, in: folder, parts)
+        }
+        manifest = try Self.manifest(of: documents, namedFiles.scratch, salvaging: salvaging)
+        if let manifest {
+            try concurrently(manifest.files ?? []) {
+                try look($0.path)
+            } take: {
+                if let file = $0 { try files.append(file) }
+            }
+        } else {
+            for name in Self.names(in: folder) { if let file = try look(name) { try files.append(file) } }
         }
         modified = Timestamp(milliseconds: Int64(status.st_mtim.tv_sec) * 1000)
         reader = try ZipReader(
@@ -84,27 +95,26 @@ struct FolderSnapshot {
         throw MeshError(refusingBackup: failure.description + BackupFormat.salvageHint, entry: failure.name)
     }
 
-    /// Names of the files that are looked for in the folder.
-    private static func forEachName(
-        _ documents: ZipReader, in folder: SnapshotFolder, _ scratch: Scratch, salvaging: Bool,
-        _ body: (String) throws -> Void
-    ) throws {
-        let listed: SpooledList<BackupManifest.File>
+    /// - Returns: nil where it cannot be read, and what is whole is wanted.
+    private static func manifest(
+        of documents: ZipReader, _ scratch: Scratch, salvaging: Bool
+    ) throws -> BackupManifest? {
         do {
-            listed = try manifest(in: documents, scratch).files ?? []
+            return try manifest(in: documents, scratch)
         } catch  where salvaging {
-            for part in SnapshotFolder.parts {
-                for name in (try? FileSystem.names(in: folder.file(part))) ?? [] {
-                    if let name { try body(part + name) }
-                }
-            }
-            return
+            return nil
         } catch let error as MeshError {
             throw error
         } catch {
             throw MeshError(refusingBackup: "its manifest cannot be read: \(MeshError(describing: error).message)")
         }
-        try listed.forEach { try body($0.path) }
+    }
+
+    /// Names of all files in a folder of which no manifest says which are meant.
+    private static func names(in folder: SnapshotFolder) -> [String] {
+        SnapshotFolder.parts.flatMap { part in
+            ((try? FileSystem.names(in: folder.file(part))) ?? []).compactMap { name in name.map { part + $0 } }
+        }
     }
 
     fileprivate static func manifest(in documents: ZipReader, _ scratch: Scratch) throws -> BackupManifest {
@@ -125,8 +135,9 @@ struct FolderSnapshot {
     private static func file(
         _ name: String, in folder: SnapshotFolder, _ parts: [String]
     ) throws -> UnpackedEntries.File? {
-        guard let part = parts.first(where: name.hasPrefix), case let own = name.dropFirst(part.count),
-            !own.isEmpty, own != ".", own != "..", !own.contains("/"), !own.utf8.contains(0),
+        guard let part = parts.first(where: name.hasPrefix), case let own = name.utf8.dropFirst(part.utf8.count),
+            !own.isEmpty, !own.elementsEqual(".".utf8), !own.elementsEqual("..".utf8),
+            !own.contains(where: { $0 == UInt8(ascii: "/") || $0 == 0 }),
             let found = try FileSystem.status(folder.file(name))
         else { return nil }
         let fault: UnpackedEntries.Fault? =

@@ -2,10 +2,10 @@ import Files
 import Scratch
 import ServiceMesh
 
-/// What a backup's documents say of its entries, and where each of them stands in the archive: eight bytes in memory for each, and
-/// four.
+/// What a backup's documents say of its entries, and where each of them stands in the archive: four bytes in memory for each, and
+/// eight where one is asked for that is not the next.
 struct PromisedEntries: Sendable {
-    private let files: SpooledIndex<BackupManifest.File>
+    private let files: DeferredIndex<BackupManifest.File>
     /// By place in the list.
     private var places: [UInt32]
 
@@ -13,8 +13,8 @@ struct PromisedEntries: Sendable {
 
     /// - Throws: `data_loss` for an entry that is promised twice.
     init(_ list: SpooledList<BackupManifest.File>) throws {
-        files = try SpooledIndex(list, by: \.path)
-        if let second = files.firstRepeated {
+        files = DeferredIndex(list, by: \.path)
+        if let second = try list.firstRepeated(by: \.path) {
             let path = try list.element(at: second).path
             throw MeshError(refusingBackup: "the manifest names '\(path.prefix(200))' twice.", entry: path)
         }
@@ -22,9 +22,13 @@ struct PromisedEntries: Sendable {
     }
 
     /// Nil for what is not promised.
-    subscript(path: String) -> BackupManifest.File? { get throws { try files[path] } }
+    subscript(path: String) -> BackupManifest.File? { get throws { try files.index()[path] } }
 
-    func contains(_ path: String) throws -> Bool { try files.place(of: path) != nil }
+    /// Finds what is promised, for one who asks in about the order of the list.
+    /// - Parameter place: of about the first.
+    func finder(from place: Int = 0) -> SpooledFinder<BackupManifest.File> { SpooledFinder(files, from: place) }
+
+    func contains(_ path: String) throws -> Bool { try files.index().place(of: path) != nil }
 
     /// Where the entry stands in the archive that is promised at a place of the list; nil where it is not there.
     func index(of place: Int) -> Int? { places[place] == .max ? nil : Int(places[place]) }

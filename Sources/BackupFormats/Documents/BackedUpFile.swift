@@ -56,37 +56,42 @@ package struct SizedFile: Codable, Sendable {
     package init(path: String, size: Int64) { (self.path, self.size) = (path, size) }
 }
 
+extension SourcedPhoto {
+    /// Its original, where the photo is another file, and its sidecars.
+    package var entriesBeside: [BackedUpFile] {
+        guard photo.hasExtraFiles else { return [] }
+        let modified = photo.shownMoment.milliseconds
+        var files = photo.sidecars.map {
+            BackedUpFile(
+                path: $0.path, size: $0.fileSize, content: .stored(digest: $0.contentDigest), modified: modified)
+        }
+        if let original = photo.originalPath, original != photo.path {
+            let content = BackedUpFile.Content.stored(digest: sourceDigest)
+            files.insert(BackedUpFile(path: original, size: sourceSize, content: content, modified: modified), at: 0)
+        }
+        return files
+    }
+}
+
 extension BackupContents {
     /// In the order in which they stand in a backup: photos, then what else there is of them, then thumbnails. Blocks.
-    package func files() throws -> SpooledList<BackedUpFile> { try files(withPhotos: true) }
-
-    /// The same without the photos themselves. Blocks.
-    func filesBesidePhotos() throws -> SpooledList<BackedUpFile> { try files(withPhotos: false) }
-
-    private func files(withPhotos: Bool) throws -> SpooledList<BackedUpFile> {
+    package func files() throws -> SpooledList<BackedUpFile> {
         // Photos are looked at once: one takes as long to be read as ten files. So what stands behind them waits in lists.
         var files = SpooledList<BackedUpFile>.Spooler(in: scratch)
         var kept = SpooledList<BackedUpFile>.Spooler(in: scratch)
         var shown = SpooledList<BackedUpFile>.Spooler(in: scratch)
+        var thumbnails = thumbnails.map { SpooledFinder($0, by: \.path) }
         try photos.forEach { sourced in
             let photo = sourced.photo
             let modified = photo.shownMoment.milliseconds
-            if withPhotos {
-                try files.append(
-                    BackedUpFile(
-                        path: photo.path, size: photo.fileSize, content: .stored(digest: photo.contentDigest),
-                        modified: modified))
-            }
-            func keep(_ path: String, _ size: Int64, _ digest: String) throws {
-                try kept.append(
-                    BackedUpFile(path: path, size: size, content: .stored(digest: digest), modified: modified))
-            }
-            if let original = photo.originalPath, original != photo.path {
-                try keep(original, sourced.sourceSize, sourced.sourceDigest)
-            }
-            for sidecar in photo.sidecars { try keep(sidecar.path, sidecar.fileSize, sidecar.contentDigest) }
-            let path = photo.thumbnailPath
-            guard let thumbnails, !goneThumbnails.contains(path), let thumbnail = try thumbnails[path] else { return }
+            try files.append(
+                BackedUpFile(
+                    path: photo.path, size: photo.fileSize, content: .stored(digest: photo.contentDigest),
+                    modified: modified))
+            for file in sourced.entriesBeside { try kept.append(file) }
+            guard thumbnails != nil, case let path = photo.thumbnailPath, !goneThumbnails.contains(path),
+                let thumbnail = try thumbnails?.find(path)?.element
+            else { return }
             try shown.append(BackedUpFile(path: path, size: thumbnail.size, content: .thumbnail, modified: modified))
         }
         try forEachFirst(of: kept.finish()) { try files.append($0) }
@@ -97,6 +102,7 @@ extension BackupContents {
 
     /// Each once, though several photos may have it.
     private func forEachFirst(of kept: SpooledList<BackedUpFile>, _ body: (BackedUpFile) throws -> Void) throws {
+        guard !kept.isEmpty else { return }
         let index = try SpooledIndex(kept, by: \.path)
         try kept.forEach { place, file in
             if try index.firstRepeated == nil || index.place(of: file.path) == place { try body(file) }

@@ -29,11 +29,13 @@ package struct BackupContents: Sendable {
     package var lock: LibraryLock?
     /// Whether the library had a PIN, or was in kids mode, as its documents say.
     package var saysLocked: Bool { preferences.map { $0.parentalLockEnabled || $0.currentAppMode == .kids } ?? false }
+    /// Whether photos have sidecars; of what a catalogue did not just give, nobody knows.
+    package private(set) var mayHaveSidecars = true
     /// Sidecars that name a place, of which the documents say nothing that is not sealed; none of a backup that was read, until
     /// it is opened.
     package var sealedSidecars: [SealedSidecar] = []
-    /// Those that are there; filled in where a backup is written.
-    package var thumbnails: SpooledIndex<SizedFile>?
+    /// Those that are there, in the order of the photos; filled in where a backup is written.
+    package var thumbnails: SpooledList<SizedFile>?
     /// Thumbnails among ``thumbnails`` that could not be read.
     var goneThumbnails: Set<String> = []
     /// Whether originals and sidecars are to be left out.
@@ -107,8 +109,11 @@ package struct BackupContents: Sendable {
         }
         let isPartial = chosen != nil || request.since != nil
         var spooler = SpooledList<SourcedPhoto>.Spooler(in: scratch)
+        var hasSidecars = false
         try transaction.photos.forEach(since: request.since) { photo in
-            if chosen?.contains(photo.photo.categoryId) ?? true { try spooler.append(photo) }
+            guard chosen?.contains(photo.photo.categoryId) ?? true else { return }
+            if !photo.photo.sidecars.isEmpty { hasSidecars = true }
+            try spooler.append(photo)
         }
         let photos = try spooler.finish()
         self.init(
@@ -117,6 +122,7 @@ package struct BackupContents: Sendable {
             preferences: try transaction.settings.settings(),
             sealed: try .of(photos, in: transaction, scratch: scratch),
             isPartial: isPartial, scratch: scratch)
+        mayHaveSidecars = hasSidecars
         guard !isPartial else { return }
         groups = try transaction.groups.groups(nil).filter { $0.hub == nil }
         lock = try LibraryLock(of: transaction)
@@ -183,7 +189,7 @@ package struct BackupContents: Sendable {
                 refusingBackup: "the photo '\(photo.path.prefix(200))' has an id that is not valid or used twice.",
                 entry: photo.path)
         }
-        var names = SpooledList<PhotoNames>.Spooler(in: scratch)
+        var hashes = SpooledList<PhotoHashes>.Spooler(in: scratch)
         try photos.forEach { sourced in
             let photo = sourced.photo
             func refused(_ what: String) -> MeshError {
@@ -207,16 +213,9 @@ package struct BackupContents: Sendable {
             else {
                 throw refused("a value of the photo '\(name)' is out of range.")
             }
-            try names.append(
-                PhotoNames(id: photo.id, uuid: photo.uuid, path: photo.path, sourceDigest: sourced.sourceDigest))
+            try hashes.append(PhotoHashes(sourced))
         }
-        let all = try names.finish()
-        let keys: [@Sendable (PhotoNames) -> String] = [{ String($0.id) }, \.uuid, \.path, \.sourceDigest]
-        for key in keys {
-            // One after the other: each takes as much memory as all else that is held of them.
-            guard let second = try SpooledIndex(all, by: key).firstRepeated else { continue }
-            throw used(try photos.element(at: second).photo)
-        }
+        if let second = try firstRepeated(hashes.finish()) { throw used(try photos.element(at: second).photo) }
     }
 
     private static func isCodecs(_ text: String) -> Bool {
@@ -224,12 +223,37 @@ package struct BackupContents: Sendable {
         return names.count <= 2 && names.allSatisfy(FilmFacts.isCodec)
     }
 
-    /// What no two photos of a library have in common.
-    private struct PhotoNames: Codable, Sendable {
-        let id: Int64
-        let uuid: String
-        let path: String
-        let sourceDigest: String
+    /// The place of the first photo that has something in common with an earlier one that no two photos of a library have.
+    private func firstRepeated(_ hashes: SpooledList<PhotoHashes>) throws -> Int? {
+        let keys: [(hash: @Sendable (PhotoHashes) -> Int, text: @Sendable (SourcedPhoto) -> String)] = [
+            (\.id, { String($0.photo.id) }), (\.uuid, \.photo.uuid), (\.path, \.photo.path),
+            (\.sourceDigest, \.sourceDigest),
+        ]
+        for key in keys {
+            // One after the other: each takes as much memory as all else that is held of them.
+            var all: [Int] = []
+            all.reserveCapacity(hashes.count)
+            try hashes.forEach { all.append(key.hash($0)) }
+            guard all.hasRepeated, let second = try SpooledIndex(photos, by: key.text).firstRepeated else { continue }
+            return second
+        }
+        return nil
+    }
+
+    /// By which it is known of what no two photos of a library have in common that each has its own. Of any two hashes that are
+    /// equal the texts are compared.
+    private struct PhotoHashes: Codable, Sendable {
+        let id: Int
+        let uuid: Int
+        let path: Int
+        let sourceDigest: Int
+
+        init(_ sourced: SourcedPhoto) {
+            id = Int(sourced.photo.id)
+            uuid = sourced.photo.uuid.hashValue
+            path = sourced.photo.path.hashValue
+            sourceDigest = sourced.sourceDigest.hashValue
+        }
     }
 
     private func checkCategories() throws {
@@ -276,7 +300,19 @@ package struct BackupContents: Sendable {
 
     /// In the form in which the catalogue keeps and looks for them: lower case.
     static func isUUID(_ text: String) -> Bool {
-        text.utf8.count == 36 && UUID(uuidString: text) != nil && text == text.lowercased()
+        // 8-4-4-4-12 digits. Foundation makes a UUID of it first, in ten times as long.
+        var place = 0
+        for byte in text.utf8 {
+            let isHyphen = place == 8 || place == 13 || place == 18 || place == 23
+            switch byte {
+            case UInt8(ascii: "-"): guard isHyphen else { return false }
+            case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "f"):
+                guard !isHyphen else { return false }
+            default: return false
+            }
+            place += 1
+        }
+        return place == 36
     }
 
     private static func isOfOriginals(_ path: String) -> Bool {

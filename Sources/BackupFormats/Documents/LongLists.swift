@@ -99,7 +99,9 @@ struct LongLists {
             try concurrently(portions.count) { [bytes] number in
                 let portion = portions[number]
                 guard portion.count <= Self.maximumPiece else { throw TooLong() }
-                let list = try Data("[".utf8) + bytes.bytes(portion) + Data("]".utf8)
+                let elements = try bytes.bytes(portion)
+                if let read = ElementReader.elements(Element.self, elements) { return try read.map(value) }
+                let list = Data("[".utf8) + elements + Data("]".utf8)
                 return try JSONDecoder().decode([Element].self, from: list).map(value)
             } take: {
                 for value in $0 { try take(value) }
@@ -201,8 +203,7 @@ struct LongLists {
                 var isFirst = true
                 try concurrently(starts.count) { number in
                     let portion = values[starts[number]...].prefix(portion.elements)
-                    // Without its brackets.
-                    return try encoder().encode(portion.map(element)).dropFirst().dropLast()
+                    return try ElementWriter.elements(portion.map(element))
                 } take: { encoded in
                     try output.append(isFirst ? encoded : Data(",".utf8) + encoded)
                     isFirst = false
@@ -221,11 +222,10 @@ struct LongLists {
             append = { output in
                 let starts = Array(stride(from: 0, to: values.count, by: portion.elements))
                 var isFirst = first.isEmpty
-                if !isFirst { try output.append(encoder().encode(first.map(element)).dropFirst().dropLast()) }
+                if !isFirst { try output.append(ElementWriter.elements(first.map(element))) }
                 try concurrently(starts.count) { number in
                     let portion = starts[number]..<min(starts[number] + portion.elements, values.count)
-                    // Without its brackets.
-                    return try encoder().encode(values.elements(portion).map(element)).dropFirst().dropLast()
+                    return try ElementWriter.elements(values.elements(portion).map(element))
                 } take: { encoded in
                     try output.append(isFirst ? encoded : Data(",".utf8) + encoded)
                     isFirst = false
@@ -251,7 +251,7 @@ struct LongLists {
         _ rest: some Encodable, _ lists: [List], in scratch: Scratch
     ) throws -> (bytes: DocumentBytes, digest: ContentDigest) {
         let output = DocumentOutput(in: scratch)
-        let object = try encoder().encode(rest)
+        let object = try ElementWriter.encoder().encode(rest)
         // Within a text a quotation mark is escaped, so that these are nothing but a key and its value.
         let places = lists.compactMap { list in object.range(of: Data("\"\(list.key)\":[]".utf8)).map { ($0, list) } }
         var written = object.startIndex
@@ -263,13 +263,6 @@ struct LongLists {
         }
         try output.append(object[written...])
         return try output.finish()
-    }
-
-    /// Of one thread.
-    private static func encoder() -> JSONEncoder {
-        let encoder = JSONEncoder()
-        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        return encoder
     }
 }
 

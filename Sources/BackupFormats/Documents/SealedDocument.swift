@@ -57,13 +57,14 @@ package struct SealedDocument: Sendable {
     static func of(
         _ photos: SpooledList<SourcedPhoto>, in transaction: any CatalogueTransaction, scratch: Scratch
     ) throws -> SealedDocument? {
-        let wanted = try SpooledIndex(photos, by: \.photo.uuid)
+        // Made where anything is sealed.
+        let wanted = DeferredIndex(photos, by: \.photo.uuid)
         var values = SpooledList<Value>.Spooler(in: scratch)
         var last: SealedRow.Name?
         while true {
             let page = try transaction.sealedFields.page(after: last, limit: SealedFieldStore.batch)
             guard let end = page.last else { break }
-            for row in page where try wanted.place(of: row.name.uuid) != nil {
+            for row in page where try wanted.index().place(of: row.name.uuid) != nil {
                 try values.append(Value(uuid: row.name.uuid, field: row.name.field, sealed: Data(row.sealed)))
             }
             last = end.name

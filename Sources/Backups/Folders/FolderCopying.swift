@@ -57,18 +57,7 @@ struct FolderCopying: Sendable {
     func run(
         _ files: SpooledList<BackedUpFile>, _ inventory: FolderInventory, at time: Timestamp, job: Job
     ) async throws -> Found {
-        var (found, reading, copying) = try await pool.run {
-            var found = Found(thumbnails: EntryTable(in: namedFiles.scratch))
-            var (reading, copying) = ([Int](), Wanted())
-            try forEachPossible(files, &found) { place, file, found in
-                switch try inventory.step(for: file, at: time) {
-                case .keep: found.there.insert(place)
-                case .read: reading.append(place)
-                case .copy(let isMended): copying.append(place, isMended: isMended)
-                }
-            }
-            return (found, reading, copying)
-        }
+        var (found, reading, copying) = try await pool.run { try sort(files, inventory, at: time) }
         for place in try await readAgain(reading, of: files, inventory, into: &found, job: job) {
             copying.append(place, isMended: true)
         }
@@ -76,25 +65,47 @@ struct FolderCopying: Sendable {
         return found
     }
 
-    /// Those that this folder can have: with names that are told apart by file systems that fold them, and no larger than they take.
-    private func forEachPossible(
-        _ files: SpooledList<BackedUpFile>, _ found: inout Found,
-        _ body: (Int, BackedUpFile, inout Found) throws -> Void
-    ) throws {
-        let most = FileSystem.largestFile(at: hold.folder.path)
-        let index = try SpooledIndex(files) { Self.folded($0.path) }
-        try files.forEach { place, file in
+    /// One look at each name, on all processors, beside what the last snapshot says in the same order. Blocks.
+    /// - Returns: also the places of those that are to be read again.
+    private func sort(
+        _ files: SpooledList<BackedUpFile>, _ inventory: FolderInventory, at time: Timestamp
+    ) throws -> (Found, reading: [Int], Wanted) {
+        var found = Found(thumbnails: EntryTable(in: namedFiles.scratch))
+        var (reading, copying) = ([Int](), Wanted())
+        var (told, place) = (inventory.told, 0)
+        let refusal = try refusals(files)
+        try concurrently(files) { file in
+            try checkCancelled()
+            return (file: file, size: file.isSealed ? nil : try inventory.size(of: file.path))
+        } take: { (looked: (file: BackedUpFile, size: Int64?)) in
+            defer { place += 1 }
+            let file = looked.file
             guard !file.isSealed else { return }
+            if let reason = try refusal(place, file) {
+                found.unreadable[file.path] = reason
+                return
+            }
+            switch inventory.step(for: file, size: looked.size, told: try told.of(file.path), at: time) {
+            case .keep: found.there.insert(place)
+            case .read: reading.append(place)
+            case .copy(let isMended): copying.append(place, isMended: isMended)
+            }
+        }
+        return (found, reading, copying)
+    }
+
+    /// Says of each file that this folder cannot have it, and why: with a name that file systems which fold names do not tell from
+    /// another's, and larger than files may be there.
+    private func refusals(_ files: SpooledList<BackedUpFile>) throws -> (Int, BackedUpFile) throws -> String? {
+        let most = FileSystem.largestFile(at: hold.folder.path)
+        let folded: @Sendable (BackedUpFile) -> String = { Self.folded($0.path) }
+        let index = try files.firstRepeated(by: folded).map { _ in try SpooledIndex(files, by: folded) }
+        return { place, file in
             if let most, file.size > most {
-                let most = most.formatted(.byteCount(style: .file))
-                found.unreadable[file.path] = "the disk of the folder takes files of at most \(most)"
-                return
+                return "the disk of the folder takes files of at most \(most.formatted(.byteCount(style: .file)))"
             }
-            if index.firstRepeated != nil, try index.place(of: file) != place {
-                found.unreadable[file.path] = "another file's name differs from its own only in how it is written"
-                return
-            }
-            try body(place, file, &found)
+            guard let index, try index.place(of: file) != place else { return nil }
+            return "another file's name differs from its own only in how it is written"
         }
     }
 
@@ -350,9 +361,9 @@ extension FolderCopying.Found {
 }
 
 /// What the files in a backup folder are.
-struct FolderFiles: Sendable {
+struct FolderFiles {
     private let found: FolderCopying.Found
-    private let inventory: FolderInventory
+    private var told: FolderInventory.Told
     /// Where the files stand that were copied; nil where those that are asked for are the same list.
     private let places: SpooledIndex<BackedUpFile>?
 
@@ -362,18 +373,18 @@ struct FolderFiles: Sendable {
     init(
         _ files: SpooledList<BackedUpFile>, _ found: FolderCopying.Found, _ inventory: FolderInventory, areOthers: Bool
     ) throws {
-        (self.found, self.inventory) = (found, inventory)
+        (self.found, told) = (found, inventory.told)
         places = areOthers ? try SpooledIndex(files, by: \.path) : nil
     }
 
-    /// Nil for what the folder does not have.
+    /// Nil for what the folder does not have. Asked for in about the order of the list.
     /// - Parameter place: of `file`, among those that are asked for.
-    func known(_ file: BackedUpFile, at place: Int) throws -> FolderInventory.Known? {
+    mutating func known(_ file: BackedUpFile, at place: Int) throws -> FolderInventory.Known? {
         var copied: Int? = place
         if let places { copied = try places.place(of: file.path) }
         guard let copied, found.there.contains(copied) else { return nil }
         guard file.isThumbnail else { return file.digest.map { .init(size: file.size, digest: $0) } }
         if let digest = try found.thumbnails[copied] { return .init(size: digest.size, digest: digest.sha256.hex) }
-        return try inventory.told(of: file.path)
+        return try told.of(file.path)
     }
 }

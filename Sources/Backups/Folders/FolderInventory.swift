@@ -5,50 +5,65 @@ import Scratch
 import ServiceMesh
 import ZipArchive
 
-/// What a backup folder has of the files of a library, and what of them is to be read again or copied.
+/// What the last snapshot in a backup folder says of its files, and what of them is to be read again or copied.
 struct FolderInventory: Sendable {
     /// A file that the last snapshot names.
     struct Known: Sendable {
         let size: Int64
         /// SHA-256, lower-case hex.
         let digest: String
+
+        fileprivate init(_ file: BackupManifest.File) { self.init(size: file.size, digest: file.sha256) }
+
+        init(size: Int64, digest: String) { (self.size, self.digest) = (size, digest) }
     }
 
     /// Days within which each file has been read again.
     static let days: Int64 = 30
 
-    /// Bytes of the files that are there, by their names in the folder.
-    private let sizes: SpooledIndex<SizedFile>
-    private let known: SpooledIndex<BackupManifest.File>
+    private let folder: SnapshotFolder
+    private let known: DeferredIndex<BackupManifest.File>
     /// When the last snapshot was made; nil before the first.
     private let last: Timestamp?
 
-    init(sizes: SpooledList<SizedFile>, known: SpooledList<BackupManifest.File>, last: Timestamp?) throws {
-        (self.sizes, self.known) = (try SpooledIndex(sizes, by: \.path), try SpooledIndex(known, by: \.path))
-        self.last = last
+    init(of folder: SnapshotFolder, known: SpooledList<BackupManifest.File>, last: Timestamp?) {
+        (self.folder, self.known, self.last) = (folder, DeferredIndex(known, by: \.path), last)
     }
 
-    /// One look at each name. Blocks.
+    /// Reads the last snapshot. Blocks.
     init(of folder: SnapshotFolder, _ namedFiles: NamedFiles) throws {
-        var sizes = SpooledList<SizedFile>.Spooler(in: namedFiles.scratch)
-        for part in SnapshotFolder.parts {
-            for name in try FileSystem.names(in: folder.file(part)) {
-                guard let name, let found = try FileSystem.status(folder.file(part + name)),
-                    found.st_mode & S_IFMT == S_IFREG
-                else { continue }
-                try sizes.append(SizedFile(path: part + name, size: Int64(found.st_size)))
-            }
-        }
-        let there = try sizes.finish()
         // One that is damaged says nothing: then what is there is read, and known by that.
         for name in try folder.snapshotNames() {
             let path = folder.file(SnapshotFolder.snapshots) + "/" + name
             if let listed = try? BackupArchive.promisedFiles(ofSnapshot: path, namedFiles) {
-                try self.init(sizes: there, known: listed.files, last: listed.time)
+                self.init(of: folder, known: listed.files, last: listed.time)
                 return
             }
         }
-        try self.init(sizes: there, known: [], last: nil)
+        self.init(of: folder, known: [], last: nil)
+    }
+
+    /// Goes through what the last snapshot says, for one who asks for files in about the order in which it names them.
+    struct Told {
+        private var finder: SpooledFinder<BackupManifest.File>
+
+        fileprivate init(_ finder: SpooledFinder<BackupManifest.File>) { self.finder = finder }
+
+        /// What the snapshot says of a file; nil where it does not name it.
+        mutating func of(_ path: String) throws -> Known? { try finder.find(path).map { Known($0.element) } }
+    }
+
+    var told: Told { Told(SpooledFinder(known)) }
+
+    /// What the last snapshot says of a file, for one who asks for any.
+    func told(of path: String) throws -> Known? { try known.index()[path].map(Known.init) }
+
+    /// Bytes of a file that is there; nil where none is.
+    func size(of path: String) throws -> Int64? {
+        guard let found = try FileSystem.status(folder.file(path)), found.st_mode & S_IFMT == S_IFREG else {
+            return nil
+        }
+        return Int64(found.st_size)
     }
 
     /// What is to be done about one file of the library.
@@ -61,9 +76,11 @@ struct FolderInventory: Sendable {
         case copy(isMended: Bool)
     }
 
-    /// - Parameter now: of the backup.
-    func step(for file: BackedUpFile, at now: Timestamp) throws -> Step {
-        let (size, told) = (try sizes[file.path]?.size, try told(of: file.path))
+    /// - Parameters:
+    ///   - size: as ``size(of:)`` has found it.
+    ///   - told: what the last snapshot says of the file.
+    ///   - now: of the backup.
+    func step(for file: BackedUpFile, size: Int64?, told: Known?, at now: Timestamp) -> Step {
         guard let size else { return .copy(isMended: told != nil) }
         // A thumbnail is what it was when it was copied, though the library may have made it anew since.
         let wanted = file.isThumbnail ? told : file.digest.map { Known(size: file.size, digest: $0) }
@@ -71,9 +88,6 @@ struct FolderInventory: Sendable {
         guard let told, told.digest == wanted.digest else { return .read(wanted) }
         return isDue(file.path, at: now) ? .read(told) : .keep(told)
     }
-
-    /// What the last snapshot says of a file; nil where it does not name it.
-    func told(of path: String) throws -> Known? { try known[path].map { Known(size: $0.size, digest: $0.sha256) } }
 
     /// Whether it is a file's turn: each has its day among ``days``, by its name, and those of the days since the last snapshot
     /// are read. So nothing has to be noted of a file, and a run that is left out is made up for by the next.

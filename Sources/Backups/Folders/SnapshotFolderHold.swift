@@ -134,11 +134,15 @@ final class SnapshotFolderHold: Sendable {
 
     /// What a run has left that was broken off. Files that are whole are taken over.
     private static func removePartials(in folder: SnapshotFolder) throws {
+        let partial = BackupFormat.partialSuffix.utf8
         for part in SnapshotFolder.parts {
-            for name in try FileSystem.names(in: folder.file(part)) {
-                guard let name, name.hasSuffix(BackupFormat.partialSuffix) else { continue }
-                try FileSystem.remove(folder.file(part + name))
+            var left: [String] = []
+            // Nearly all names are those of whole files: none of them becomes a text.
+            try FileSystem.eachName(in: FilePath(bytes: folder.file(part).utf8)) { name in
+                guard name.suffix(partial.count).elementsEqual(partial) else { return }
+                if let name = String(validating: name, as: UTF8.self) { left.append(name) }
             }
+            for name in left { try FileSystem.remove(folder.file(part + name)) }
         }
     }
 

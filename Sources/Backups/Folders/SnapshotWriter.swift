@@ -72,7 +72,9 @@ struct SnapshotWriter: Sendable {
         let contents =
             found.deviating.isEmpty
             ? contents : try contents.with { found.deviating[$0].map { ($0.size, $0.digest) } }
-        let inside = try files.compactMap { $0.isSealed || found.deviating[$0.path] != nil ? $0 : nil }
+        let isAnyInside = !contents.sealedSidecars.isEmpty || !found.deviating.isEmpty
+        let inside =
+            isAnyInside ? try files.compactMap { $0.isSealed || found.deviating[$0.path] != nil ? $0 : nil } : []
         var digests = found.deviating
         // Of what is sealed, as long a text as its digest will be stands in the manifest until it is known.
         for file in inside where file.isSealed {
@@ -111,7 +113,7 @@ struct SnapshotWriter: Sendable {
         _ folder: FolderFiles, _ scratch: Scratch
     ) throws -> (files: SpooledList<BackupManifest.File>, bytesInFolder: Int64) {
         var listed = SpooledList<BackupManifest.File>.Spooler(in: scratch)
-        var bytes: Int64 = 0
+        var (bytes, folder): (Int64, FolderFiles) = (0, folder)
         try files.forEach { place, file in
             let inFolder = try folder.known(file, at: place)
             bytes += inFolder?.size ?? 0

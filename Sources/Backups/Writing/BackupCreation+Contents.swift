@@ -22,43 +22,71 @@ extension BackupCreation {
         let all = contents
         let found = try await bulk.run {
             var (missing, unreadable) = ([String](), [String: String]())
-            let files = try all.files()
-            try concurrently(files) { file in
-                do {
-                    try ZipLayout.check(.init(name: file.path, size: file.size, modified: 0))
-                    let facts = try photoFiles.facts(StoredName(catalogued: file.path))
-                    return facts?.isFile == true ? nil : (path: file.path, reason: String?.none)
-                } catch {
-                    guard let reason = BackupWriter.fault(of: error) else { throw error }
-                    return (path: file.path, reason: reason)
+            var gone: Set<String> = []
+            var thumbnails = SpooledList<SizedFile>.Spooler(in: all.scratch)
+            try concurrently(all.photos) {
+                try Self.look(at: $0, all.isForPhone, photoFiles)
+            } take: { looked in
+                for file in looked.gone where gone.insert(file.path).inserted {
+                    if let reason = file.reason { unreadable[file.path] = reason } else { missing.append(file.path) }
                 }
-            } take: { (gone: (path: String, reason: String?)?) in
-                guard let gone else { return }
-                if let reason = gone.reason { unreadable[gone.path] = reason } else { missing.append(gone.path) }
+                if let thumbnail = looked.thumbnail { try thumbnails.append(thumbnail) }
             }
-            var left = try all.without(Set(missing).union(unreadable.keys))
-            if !all.isForPhone { left.thumbnails = try Self.thumbnails(of: left, photoFiles) }
+            var left = try all.without(gone)
+            if !all.isForPhone { left.thumbnails = try thumbnails.finish() }
             return (left, missing, unreadable)
         }
         contents = found.0
         return (found.1, found.2)
     }
 
+    /// What is there of a photo's files.
+    private struct Looked: Sendable {
+        /// Files that are not there, or cannot be saved, with why.
+        var gone: [(path: String, reason: String?)] = []
+        /// Nil where there is none, and where the photo is gone.
+        var thumbnail: SizedFile?
+    }
+
+    private static func look(
+        at sourced: SourcedPhoto, _ isForPhone: Bool, _ photoFiles: any PhotoFiles
+    ) throws -> Looked {
+        var looked = Looked()
+        func look(_ path: String, _ size: Int64) throws {
+            do {
+                try ZipLayout.check(.init(name: path, size: size, modified: 0))
+                guard try photoFiles.facts(StoredName(catalogued: path))?.isFile != true else { return }
+                looked.gone.append((path, nil))
+            } catch {
+                guard let reason = BackupWriter.fault(of: error) else { throw error }
+                looked.gone.append((path, reason))
+            }
+        }
+        try look(sourced.photo.path, sourced.photo.fileSize)
+        if !isForPhone, looked.gone.isEmpty { looked.thumbnail = thumbnail(of: sourced, photoFiles) }
+        for file in sourced.entriesBeside { try look(file.path, file.size) }
+        return looked
+    }
+
     /// Those that are there.
     static func thumbnails(
         of contents: BackupContents, _ photoFiles: any PhotoFiles
-    ) throws -> SpooledIndex<SizedFile> {
+    ) throws -> SpooledList<SizedFile> {
         var found = SpooledList<SizedFile>.Spooler(in: contents.scratch)
-        try concurrently(contents.photos) { sourced -> SizedFile? in
-            guard let name = try? StoredName(catalogued: sourced.photo.path).thumbnail,
-                let facts = try? photoFiles.facts(name), facts.isFile, facts.size > 0,
-                facts.size <= BackupFormat.maximumThumbnail
-            else { return nil }
-            return SizedFile(path: name.path, size: facts.size)
+        try concurrently(contents.photos) {
+            thumbnail(of: $0, photoFiles)
         } take: { thumbnail in
             if let thumbnail { try found.append(thumbnail) }
         }
-        return try SpooledIndex(found.finish(), by: \.path)
+        return try found.finish()
+    }
+
+    private static func thumbnail(of sourced: SourcedPhoto, _ photoFiles: any PhotoFiles) -> SizedFile? {
+        guard let name = try? StoredName(catalogued: sourced.photo.path).thumbnail,
+            let facts = try? photoFiles.facts(name), facts.isFile, facts.size > 0,
+            facts.size <= BackupFormat.maximumThumbnail
+        else { return nil }
+        return SizedFile(path: name.path, size: facts.size)
     }
 
     /// Puts what is sealed under the backup's own key, where it has one. Without, values stay as the library has them.

@@ -14,6 +14,7 @@ extension BackupCreation {
     /// Puts sidecars that name a place among what is sealed. Where there is no key for that, they are left out.
     /// - Returns: the paths of those that are left out, with why.
     func sealSidecars(_ contents: inout BackupContents, job: Job) async throws -> [String: String] {
+        guard contents.mayHaveSidecars else { return [:] }
         let (all, scratch) = (contents.photos, contents.scratch)
         let photos = try await bulk.run { try all.spooled(in: scratch) { $0.photo.sidecars.isEmpty ? nil : $0.photo } }
         guard !photos.isEmpty else { return [:] }

@@ -9,6 +9,7 @@ enum EntryName {
     ///
     /// A folder's name ends in one slash; that slash is no empty component.
     static func problem(in name: String) -> EntryProblem? {
+        if isPlain(name) { return nil }
         if name.isEmpty { return .nameEmpty }
         if name.utf8.count > longest { return .nameTooLong }
         for scalar in name.unicodeScalars {
@@ -28,6 +29,21 @@ enum EntryName {
             if component.isEmpty || component.elementsEqual(".".utf8) { return .nameNotPlain }
         }
         return nil
+    }
+
+    /// Whether a name has nothing in it that a problem could be made of, as nearly all have: the walk over its bytes makes nothing.
+    private static func isPlain(_ name: String) -> Bool {
+        let slash = UInt8(ascii: "/")
+        var (count, previous) = (0, slash)
+        for byte in name.utf8 {
+            // A colon or a dot at a place where it may mean something, an empty component: the slower way says of what kind it is.
+            guard (0x20...0x7E).contains(byte), byte != UInt8(ascii: "\\"),
+                previous != slash || (byte != slash && byte != UInt8(ascii: ".")),
+                count != 1 || byte != UInt8(ascii: ":")
+            else { return false }
+            (count, previous) = (count + 1, byte)
+        }
+        return (1...longest).contains(count)
     }
 
     /// Equal for two names that a file system might take for one: case folded, Unicode normalised, a

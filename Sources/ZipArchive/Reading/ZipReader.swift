@@ -142,9 +142,15 @@ public final class ZipReader: Sendable {
         var spooler = SpooledList<EntryRecord>.Spooler(in: scratch)
         var own: [ZipRefusal] = []
         try ZipError.scratch { [offsets] in
+            // Each put by itself would be a call to the system for each.
+            var places: [DataPlaces.Place] = []
             try unpacked.files.forEach { index, file in
                 try spooler.append(EntryRecord(entry: ZipEntry(file, index: index), form: .other))
-                try offsets.put([DataPlaces.Place(data: file.offset)], at: index)
+                places.append(DataPlaces.Place(data: file.offset))
+                if places.count == Self.placesTogether || index == unpacked.files.count - 1 {
+                    try offsets.put(places, at: index + 1 - places.count)
+                    places.removeAll(keepingCapacity: true)
+                }
                 if let problem = file.fault?.problem ?? EntryName.problem(in: file.name) {
                     own.append(ZipRefusal(entry: index, name: file.name, problem: problem))
                 }
@@ -159,6 +165,8 @@ public final class ZipReader: Sendable {
         problems = Dictionary(grouping: refusals, by: \.entry).mapValues { $0.map(\.problem) }
         (form, salvage) = (nil, nil)
     }
+
+    private static let placesTogether = 1024
 
     /// Where in the archive's file the bytes of an entry begin; nil where there is no such file.
     /// - Throws: `.scratchFailed`.
