@@ -1,7 +1,7 @@
 import Foundation
 
 /// A place in JSON that goes on from value to value. Nothing is decoded or copied: what is inside of a value is walked past, and
-/// is for whoever decodes it to refuse.
+/// is for whoever decodes it to refuse: ``ElementReader``, and Foundation behind it.
 ///
 /// Two more readers of JSON build nothing, and each does other work. ControlSocket's `JSONSyntax` proves a request before any
 /// decoder sees it, and bounds its depth. Sidecars' `JSONScanner` has no decoder behind it: it takes a few values out of a
