@@ -165,6 +165,11 @@ import Testing
         let upload = try await after(BeginUpload(name: "a.jpg")).upload
         try await after(ResumeUpload(upload: upload))
         try await after(DiscardUpload(upload: upload))
+        let uploads = UUID().uuidString.lowercased()
+        let importing = try await after(ImportUploads(session: uploads)).job
+        try await after(AnnounceUploads(session: uploads, files: [AnnouncedFile(name: "b.jpg", size: 1)]))
+        try await after(EndUploadSession(session: uploads))
+        _ = try await mesh.send(WaitForJob(job: importing))
         let group = try await after(CreateGroup(name: "Cousins", firstName: "Ada")).id
         try await after(RenameGroup(id: group, name: "All cousins"))
         let anyPhoto = try #require(try await test.allPhotos().last)

@@ -148,7 +148,8 @@ package struct JobReport {
         }
         let decoder = JSONDecoder()
         switch job.method {
-        case ImportPhotos.method: return try await describe(decoder.decode(ImportReceipt.self, from: json))
+        case ImportPhotos.method, ImportUploads.method:
+            return try await describe(decoder.decode(ImportReceipt.self, from: json))
         case CreateBackup.method: return describe(try decoder.decode(BackupReceipt.self, from: json))
         case VerifyBackup.method: return describe(try decoder.decode(VerificationReceipt.self, from: json))
         case RestoreBackup.method: return describe(try decoder.decode(RestoreReceipt.self, from: json), of: job)

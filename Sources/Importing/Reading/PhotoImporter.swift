@@ -17,16 +17,17 @@ public actor PhotoImporter: MeshService {
     public static let serviceName = "PhotoImporter"
     public static var messages: MessageList<PhotoImporter> {
         ImportPhotos.self
+        ImportUploads.self
         CollectImportPaths.self
     }
 
-    private let namedFiles: NamedFiles
-    private let photoFiles: any PhotoFiles
-    private let files: BlockingPool
-    private let sourceClock: WallClock
+    let namedFiles: NamedFiles
+    let photoFiles: any PhotoFiles
+    let files: BlockingPool
+    let sourceClock: WallClock
     /// Files under way at once: one for each worker, and two more that read or publish meanwhile.
-    private let width: Int
-    private unowned var mesh: Mesh?
+    let width: Int
+    private(set) unowned var mesh: Mesh?
     private var lists = PathLists()
 
     /// - Parameter sourceClock: by which a file that is imported was written to just now, and is not known later.
@@ -43,7 +44,7 @@ public actor PhotoImporter: MeshService {
 
     public func start(on mesh: Mesh) { self.mesh = mesh }
 
-    private func requireMesh() throws -> Mesh {
+    func requireMesh() throws -> Mesh {
         guard let mesh else { throw MeshError(.unavailable, "The importer is not started.") }
         return mesh
     }
@@ -133,17 +134,24 @@ public actor PhotoImporter: MeshService {
 
     /// The same one in all runs: which category is the first may change meanwhile.
     private func decidedCategory(_ request: ImportPhotos, _ job: Job) async throws -> Int64 {
+        try await decidedCategory(request.categoryId, job)
+    }
+
+    func decidedCategory(_ told: Int64?, _ job: Job) async throws -> Int64 {
         if let kept = job.checkpoint.flatMap({ try? JSONDecoder().decode(Int64.self, from: $0) }) {
             return try await requireMesh().send(GetCategory(id: kept)).id
         }
-        let category = try await category(request)
-        if request.categoryId == nil { try await job.keep(checkpoint: JSONEncoder().encode(category)) }
+        let category = try await category(told)
+        if told == nil { try await job.keep(checkpoint: JSONEncoder().encode(category)) }
         return category
     }
 
-    private func category(_ request: ImportPhotos) async throws -> Int64 {
+    private func category(_ request: ImportPhotos) async throws -> Int64 { try await category(request.categoryId) }
+
+    /// The category that was told, else the first.
+    func category(_ told: Int64?) async throws -> Int64 {
         let mesh = try requireMesh()
-        if let id = request.categoryId { return try await mesh.send(GetCategory(id: id)).id }
+        if let id = told { return try await mesh.send(GetCategory(id: id)).id }
         guard let first = try await mesh.send(ListCategories()).categories.first else {
             throw MeshError(.failedPrecondition, "The library has no category. Add one first.")
         }
@@ -195,43 +203,16 @@ public actor PhotoImporter: MeshService {
             ? KnownPhotos(in: scratch) : try await sources.photos(of: rest, for: job)
         var passedOver = found.passedOver
         var compared: [KnownFile] = []
-        let order = EntryOrder(width: width)
         var next = UnknownFiles(rest, known)
-        await withTaskGroup(of: (SourceFiles.File, Ending).self) { group in
-            func start(_ number: Int, _ file: SourceFiles.File) {
-                order.add(number)
-                group.addTask {
-                    await order.begin(number)
-                    defer { order.end(number) }
-                    do {
-                        // Here and not in the loop around: those under way are received while the next ones wait.
-                        try await job.mayContinue()
-                    } catch  where MeshError(describing: error).status == .cancelled {
-                        return (file, .told(OneImport.Outcome(line: one.cancelledLine(file))))
-                    } catch {
-                        return (file, .told(OneImport.Outcome(line: one.failed(file, error))))
-                    }
-                    var one = one
-                    one.waitForTurn = { await order.enter(number, dated: $0) }
-                    return (file, await self.ending(of: file, by: one, ifSettled: request.settled == true))
-                }
-            }
-            for _ in 0..<width + EntryOrder.lookahead {
-                // Interrupted, the rest has no line, so that the next run finds it.
-                if !job.isInterrupted, let found = await next.next(from: files) { start(found.number, found.file) }
-            }
-            // Cancelled files end at once, so the group runs through the rest by itself: each gets its line.
-            while let (file, ending) = await group.next() {
-                switch ending {
-                case .told(let outcome):
-                    note(outcome, of: file, in: job)
-                    if let known = outcome.known { compared.append(known) }
-                    if compared.count == KnownSources.batch { await keepKnown(&compared) }
-                case .passedOver(let why):
-                    passedOver[why, default: 0] += 1
-                    job.advance(items: 1, bytes: file.size)
-                }
-                if !job.isInterrupted, let found = await next.next(from: files) { start(found.number, found.file) }
+        await take(&next, by: one, for: job, ifSettled: request.settled == true) { file, ending in
+            switch ending {
+            case .told(let outcome):
+                note(outcome, of: file, in: job)
+                if let known = outcome.known { compared.append(known) }
+                if compared.count == KnownSources.batch { await keepKnown(&compared) }
+            case .passedOver(let why):
+                passedOver[why, default: 0] += 1
+                job.advance(items: 1, bytes: file.size)
             }
         }
         await keepKnown(&compared)
@@ -250,6 +231,43 @@ public actor PhotoImporter: MeshService {
         return await receipt(job, category: category, passedOver, isDryRun: isDryRun)
     }
 
+    /// Takes files, several at once, until there are no more or the job is interrupted.
+    func take(
+        _ next: inout UnknownFiles, by one: OneImport, for job: Job, ifSettled: Bool,
+        ended: (SourceFiles.File, Ending) async -> Void
+    ) async {
+        let order = EntryOrder(width: width)
+        await withTaskGroup(of: (SourceFiles.File, Ending).self) { group in
+            func start(_ number: Int, _ file: SourceFiles.File) {
+                order.add(number)
+                group.addTask {
+                    await order.begin(number)
+                    defer { order.end(number) }
+                    do {
+                        // Here and not in the loop around: those under way are received while the next ones wait.
+                        try await job.mayContinue()
+                    } catch  where MeshError(describing: error).status == .cancelled {
+                        return (file, .told(OneImport.Outcome(line: one.cancelledLine(file))))
+                    } catch {
+                        return (file, .told(OneImport.Outcome(line: one.failed(file, error))))
+                    }
+                    var one = one
+                    one.waitForTurn = { await order.enter(number, dated: $0) }
+                    return (file, await self.ending(of: file, by: one, ifSettled: ifSettled))
+                }
+            }
+            for _ in 0..<width + EntryOrder.lookahead {
+                // Interrupted, the rest has no line, so that the next run finds it.
+                if !job.isInterrupted, let found = await next.next(from: files) { start(found.number, found.file) }
+            }
+            // Cancelled files end at once, so the group runs through the rest by itself: each gets its line.
+            while let (file, ending) = await group.next() {
+                await ended(file, ending)
+                if !job.isInterrupted, let found = await next.next(from: files) { start(found.number, found.file) }
+            }
+        }
+    }
+
     /// That these are known saves work next time, and is no part of what becomes of them.
     private func keepKnown(_ compared: inout [KnownFile]) async {
         let files = compared
@@ -259,7 +277,7 @@ public actor PhotoImporter: MeshService {
     }
 
     /// What a file comes to in the receipt.
-    private enum Ending {
+    enum Ending {
         case told(OneImport.Outcome)
         /// It has no line: the next run of the job, if there is one, looks at it again and counts it again.
         case passedOver(PassedOver)
@@ -302,7 +320,7 @@ public actor PhotoImporter: MeshService {
         return .passedOver(why)
     }
 
-    private func note(_ outcome: OneImport.Outcome, of file: SourceFiles.File, in job: Job) {
+    func note(_ outcome: OneImport.Outcome, of file: SourceFiles.File, in job: Job) {
         if outcome.isJournaled {
             job.count(journaled: outcome.line)
         } else {
@@ -353,7 +371,7 @@ public actor PhotoImporter: MeshService {
     }
 
     /// By the lines of all runs of the job.
-    private func receipt(
+    func receipt(
         _ job: Job, category: Int64, _ passedOver: [PassedOver: Int], isDryRun: Bool, ending: JobEnding? = nil
     ) async -> ImportReceipt {
         // What the journal cannot read now it cannot keep either, which the job's end tells.
@@ -362,7 +380,7 @@ public actor PhotoImporter: MeshService {
         let outcomes = job.snapshot.outcomes
         func count(_ outcome: ImportOutcome) -> Int { outcomes[outcome.rawValue] ?? 0 }
         let problems = ImportOutcome.allCases.filter(\.needsAttention).map(count).reduce(0, +)
-        let notDone = count(.cancelled)
+        let notDone = count(.cancelled) + count(.notSent)
         return ImportReceipt(
             categoryId: category, files: ImportOutcome.allCases.map(count).reduce(0, +), imported: count(.imported),
             reduced: reduced, elsewhere: elsewhere, completed: count(.completed), duplicates: count(.duplicate),
@@ -370,35 +388,6 @@ public actor PhotoImporter: MeshService {
             problems: problems, notDone: notDone,
             passedOver: Dictionary(uniqueKeysWithValues: passedOver.map { ($0.key.rawValue, $0.value) }),
             isDryRun: isDryRun,
-            ending: ending ?? (notDone > 0 ? .cancelled : problems > 0 ? .completeWithProblems : .complete))
+            ending: ending ?? (count(.cancelled) > 0 ? .cancelled : problems > 0 ? .completeWithProblems : .complete))
     }
-}
-
-extension ImportPhotos: HandledJob {
-    public typealias Service = PhotoImporter
-    public static var resumption: JobResumption { .onward }
-
-    public static func needsAttention(_ outcome: String) -> Bool {
-        ImportOutcome(rawValue: outcome)?.needsAttention ?? true
-    }
-
-    public func complete(on service: PhotoImporter) async throws -> ImportPhotos { try await service.complete(self) }
-
-    public func prepare(on service: PhotoImporter) async throws { try await service.check(self) }
-
-    public func prepareAgain(on service: PhotoImporter, job: Job) async throws {
-        try await service.checkAgain(self, job)
-    }
-
-    public func run(on service: PhotoImporter, job: Job) async throws -> ImportReceipt {
-        try await service.run(self, job: job)
-    }
-
-    public func receipt(on service: PhotoImporter, failing job: Job) async -> ImportReceipt? {
-        await service.end(self, failing: job)
-    }
-}
-
-extension CollectImportPaths: HandledMessage {
-    public func perform(on service: PhotoImporter) async throws -> ImportPathList { try await service.collect(self) }
 }

@@ -15,9 +15,20 @@ struct UploadFolder: Sendable {
         let size: Int64?
         /// Milliseconds since 1970.
         let modifiedAt: Int64?
+        /// Of a session, and the number that it has there.
+        var session: String?
+        var number: Int?
 
         /// Bytes that it may have.
         var most: Int64 { size ?? BeginUpload.maximumBytes }
+
+        /// The same, called as a receipt names it: with its folder.
+        func named(_ item: String) -> Facts {
+            let slash = item.lastIndex(of: "/")
+            return Facts(
+                name: slash.map { String(item[item.index(after: $0)...]) } ?? item,
+                folder: slash.map { String(item[..<$0]) }, size: size, modifiedAt: modifiedAt)
+        }
     }
 
     /// As calls reach it.
@@ -25,7 +36,7 @@ struct UploadFolder: Sendable {
     /// As people and imports know it.
     let known: String
 
-    private static let claimPrefix = "import-"
+    static let claimPrefix = "import-"
 
     private func part(_ id: String) -> String { path + "/\(id).part" }
     private func facts(_ id: String) -> String { path + "/\(id).json" }
@@ -101,8 +112,9 @@ struct UploadFolder: Sendable {
 
     /// Puts uploads under their names into a folder of their own, in folders as they were in, durably. All or none.
     /// - Returns: that folder, as imports name it.
-    func claim(_ uploads: [(id: String, facts: Facts)]) throws -> String {
-        let name = Self.claimPrefix + UUID().uuidString.lowercased()
+    func claim(
+        _ uploads: [(id: String, facts: Facts)], into name: String = claimPrefix + UUID().uuidString.lowercased()
+    ) throws -> String {
         let folder = path + "/" + name
         try FileSystem.makeFolder(folder)
         let inner = uploads.map { upload in
@@ -142,7 +154,24 @@ struct UploadFolder: Sendable {
             throw error
         }
         for (id, _) in uploads { try? FileSystem.remove(facts(id)) }
-        return FilePath(bytes: (known + "/" + name).utf8).text
+        return known(claim: name)
+    }
+
+    /// As imports name a folder that ``claim(_:into:)`` made.
+    func known(claim name: String) -> String { FilePath(bytes: (known + "/" + name).utf8).text }
+
+    func isThere(claim name: String) throws -> Bool { try FileSystem.status(path + "/" + name) != nil }
+
+    /// Sessions that are there, by their ids.
+    func sessions() throws -> [String: UploadSession] {
+        guard try FileSystem.status(path) != nil else { return [:] }
+        var sessions: [String: UploadSession] = [:]
+        for case .some(let name) in try FileSystem.names(in: path) where name.hasSuffix(SessionFile.ending) {
+            let id = String(name.dropLast(SessionFile.ending.count))
+            guard UUID(uuidString: id) != nil else { continue }
+            sessions[id] = try SessionFile(id, in: path).read()
+        }
+        return sessions
     }
 
     /// The bytes durable, and the file's time what the client said: that of the upload says nothing about the picture, and the
@@ -179,9 +208,11 @@ struct UploadFolder: Sendable {
 
     /// Removes what imports left that never ran: all of a folder that was made before a moment. One from after the latest that
     /// it can be is of a clock that was wrong, and counts from now.
-    func removeClaims(before moment: Timestamp, latest: Timestamp) throws {
+    /// - Parameter kept: folders that sessions have, which end otherwise.
+    func removeClaims(before moment: Timestamp, latest: Timestamp, besides kept: Set<String>) throws {
         guard try FileSystem.status(path) != nil else { return }
-        for case .some(let name) in try FileSystem.names(in: path) where name.hasPrefix(Self.claimPrefix) {
+        for case .some(let name) in try FileSystem.names(in: path)
+        where name.hasPrefix(Self.claimPrefix) && !kept.contains(name) {
             let folder = path + "/" + name
             guard let status = try FileSystem.status(folder), status.st_mode & S_IFMT == S_IFDIR else { continue }
             let madeAt = Int64(status.st_mtim.tv_sec) * 1000

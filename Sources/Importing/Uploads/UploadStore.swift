@@ -17,16 +17,33 @@ public actor UploadStore: MeshService {
         DiscardUpload.self
         ClaimUploads.self
         ReleaseUploads.self
+        AnnounceUploads.self
+        ListUploadSessions.self
+        ListMissingUploads.self
+        EndUploadSession.self
+        OpenUploadSession.self
+        TakeUploads.self
+        SettleUploads.self
+        LookAtUploads.self
+        CloseUploadSession.self
     }
 
     /// An import that waits for a person may take its time; after this its uploads are gone, as its receipt then tells.
     private static let claimDays: Int64 = 7
     private static let sweepEvery = Duration.seconds(3600)
 
-    private let folder: UploadFolder
-    private let files: BlockingPool
+    let folder: UploadFolder
+    let files: BlockingPool
+    let journal = SessionJournal()
     private let due: DueTime
-    private var uploads: [String: UploadFolder.Facts] = [:]
+    var uploads: [String: UploadFolder.Facts] = [:]
+    /// Those that have not ended, by their ids.
+    var sessions: [String: UploadSession] = [:]
+    /// When sessions were begun, by the mesh's clock.
+    var opened: [String: UInt64] = [:]
+    /// Imports that wait for files of sessions.
+    var waiting: [String: AsyncStream<Never>.Continuation] = [:]
+    private(set) var clock: MeshClock?
     /// Of those that are being written from afar, in the order in which they were opened.
     private var intakes: [(id: String, intake: BoundedIntake)] = []
     private var sweeping: Task<Void, Never>?
@@ -43,7 +60,9 @@ public actor UploadStore: MeshService {
 
     public func start(on mesh: Mesh) async throws {
         let folder = folder
+        clock = mesh.clock
         uploads = try await files.run { try folder.all() }
+        try await readSessions()
         await sweep()
         sweeping = Task(executorPreference: MeshClock.executor) { [weak self, clock = mesh.clock] in
             while !Task.isCancelled {
@@ -57,11 +76,28 @@ public actor UploadStore: MeshService {
     public func stop() async {
         sweeping?.cancel()
         await sweeping?.value
+        for ending in waiting.values { ending.finish() }
     }
 
     // MARK: One upload
 
     func begin(_ request: BeginUpload) async throws -> OpenedUpload {
+        guard let announced = try announced(request) else { return try await begin(request, of: nil) }
+        // A reply that was lost, or a page that was reloaded: what is there stays.
+        if case .missing(let begun?) = sessions[announced.session]?.states[announced.number], uploads[begun] != nil {
+            return try await resume(begun)
+        }
+        let file = announced.file
+        return try await begin(
+            BeginUpload(
+                name: file.name, folder: file.folder, size: file.size,
+                modifiedAt: file.modifiedAt.map(Timestamp.init(milliseconds:))),
+            of: (announced.session, announced.number))
+    }
+
+    private func begin(
+        _ request: BeginUpload, of session: (id: String, number: Int)?
+    ) async throws -> OpenedUpload {
         guard let name = UploadName.harmless(request.name) else {
             throw MeshError(
                 .invalidArgument, "A file that is uploaded has a name of 4,096 bytes at most, and not only dots.")
@@ -75,6 +111,10 @@ public actor UploadStore: MeshService {
             )
         }
         guard uploads.count < BeginUpload.maximumCount else {
+            // Of a session they are imported by themselves.
+            guard session == nil else {
+                throw MeshError(.unavailable, "\(uploads.count) uploads wait to be imported. Try again in a moment.")
+            }
             throw MeshError(
                 short: .count,
                 "\(uploads.count) uploads wait to be imported, which is the most. Import them, or discard some: upload.discard"
@@ -83,7 +123,7 @@ public actor UploadStore: MeshService {
         let id = UUID().uuidString.lowercased()
         let facts = UploadFolder.Facts(
             name: name, folder: request.folder.flatMap(UploadName.harmless(folder:)), size: request.size,
-            modifiedAt: request.modifiedAt?.milliseconds)
+            modifiedAt: request.modifiedAt?.milliseconds, session: session?.id, number: session?.number)
         // Counted before it is there, so that those who come together do not pass the bound together.
         uploads[id] = facts
         do {
@@ -97,9 +137,11 @@ public actor UploadStore: MeshService {
                 }
                 return (try folder.begin(id, facts), room)
             }
-            return OpenedUpload(
-                upload: id, offset: 0, rest: facts.most, room: room,
-                content: try writer(of: id, into: file, at: 0, facts))
+            let content = try writer(of: id, into: file, at: 0, facts)
+            if let session { sessions[session.id]?.begin(session.number, upload: id) }
+            // Of an empty file no byte is to come.
+            if size == 0 { arrived(id, facts) }
+            return OpenedUpload(upload: id, offset: 0, rest: facts.most, room: room, content: content)
         } catch {
             uploads[id] = nil
             throw error
@@ -109,6 +151,7 @@ public actor UploadStore: MeshService {
     func resume(_ id: String) async throws -> OpenedUpload {
         let id = id.lowercased()
         guard uploads[id] != nil else { throw Self.gone(id) }
+        try requireOwn(id)
         let folder = folder
         // Who wrote until now writes no more.
         try await endIntakes([id])
@@ -148,7 +191,7 @@ public actor UploadStore: MeshService {
     }
 
     /// The same, and nothing is taken from then on.
-    private func endIntakes(_ ids: Set<String>) async throws {
+    func endIntakes(_ ids: Set<String>) async throws {
         let ending = intakes.filter { ids.contains($0.id) }.map(\.intake)
         guard !ending.isEmpty else { return }
         intakes.removeAll { ids.contains($0.id) }
@@ -171,6 +214,7 @@ public actor UploadStore: MeshService {
                 tooLarge.append(id)
                 continue
             }
+            if size == facts.size { arrived(id, facts) }
             states.append(UploadState(upload: id, name: facts.name, size: facts.size, received: size))
         }
         if !tooLarge.isEmpty { try await discard(tooLarge) }
@@ -179,10 +223,17 @@ public actor UploadStore: MeshService {
 
     func discard(_ ids: [String]) async throws {
         let known = Set(ids.map { $0.lowercased() }).filter { uploads[$0] != nil }
-        for id in known { uploads[id] = nil }
+        for id in known {
+            if let facts = uploads.removeValue(forKey: id) { lost(id, facts) }
+        }
         let folder = folder
         try await endIntakes(known)
         try await files.run { for id in known { try folder.remove(id) } }
+    }
+
+    func discardOwn(_ id: String) async throws {
+        try requireOwn(id.lowercased())
+        try await discard([id])
     }
 
     private static func gone(_ id: String) -> MeshError {
@@ -243,10 +294,12 @@ public actor UploadStore: MeshService {
         let time = due.now()
         let oldest = time.due.milliseconds - Int64(BeginUpload.keptHours) * 3_600_000
         let claims = Timestamp(milliseconds: time.due.milliseconds - Self.claimDays * 86_400_000)
-        let (folder, known) = (folder, uploads)
+        // Those of a session stay as long as it does.
+        let batches = Set(sessions.values.compactMap(\.batch?.folder))
+        let (folder, known) = (folder, uploads.filter { $0.value.session.map { sessions[$0] == nil } ?? true })
         let unwanted =
             (try? await files.run { () -> [String] in
-                try? folder.removeClaims(before: claims, latest: time.latest)
+                try? folder.removeClaims(before: claims, latest: time.latest, besides: batches)
                 return known.filter { id, facts in
                     guard let found = try? folder.status(id) else { return true }
                     if found.written > time.latest { folder.beginTerm(of: id) }
@@ -255,6 +308,9 @@ public actor UploadStore: MeshService {
             }) ?? []
         // What cannot be removed now is met again.
         try? await discard(unwanted)
+        let sessionDays = Int64(ImportUploads.keptDays)
+        await sweepSessions(
+            before: Timestamp(milliseconds: time.due.milliseconds - sessionDays * 86_400_000), latest: time.latest)
     }
 }
 
@@ -272,7 +328,7 @@ extension ResumeUpload: HandledMessage {
 
 extension DiscardUpload: HandledMessage {
     public func perform(on service: UploadStore) async throws -> Done {
-        try await service.discard([upload])
+        try await service.discardOwn(upload)
         return Done()
     }
 }

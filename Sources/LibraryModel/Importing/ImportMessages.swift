@@ -169,13 +169,19 @@ public enum ImportOutcome: String, Codable, Sendable, CaseIterable {
     case workerLost = "worker_lost"
     /// The job was stopped before its turn.
     case cancelled
+    /// Announced for a session of uploads, and not sent until it ended.
+    case notSent = "not_sent"
+    /// Of a session of uploads: no picture that is taken, as ``PassedOver`` has it; its detail says which.
+    case passedOver = "passed_over"
+    /// Of a session of uploads: read with the picture that it came with, and no file of its own.
+    case beside
 
     /// Whether it follows from the bytes of the file and the version of the program, so that another try changes nothing.
     public var isLasting: Bool {
         switch self {
         case .unsupported, .damaged, .tooLarge: true
         case .imported, .completed, .duplicate, .known, .keptUnseen, .cancelled, .timedOut, .unreadable, .noSpace,
-            .changed, .workerLost:
+            .changed, .workerLost, .notSent, .passedOver, .beside:
             false
         }
     }
@@ -183,8 +189,8 @@ public enum ImportOutcome: String, Codable, Sendable, CaseIterable {
     /// Whether a person should look at it.
     public var needsAttention: Bool {
         switch self {
-        case .imported, .completed, .duplicate, .known, .keptUnseen, .cancelled: false
-        case .unsupported, .damaged, .tooLarge, .timedOut, .unreadable, .noSpace, .changed, .workerLost: true
+        case .imported, .completed, .duplicate, .known, .keptUnseen, .cancelled, .passedOver, .beside: false
+        case .notSent, .unsupported, .damaged, .tooLarge, .timedOut, .unreadable, .noSpace, .changed, .workerLost: true
         }
     }
 }

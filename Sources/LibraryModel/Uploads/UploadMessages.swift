@@ -10,8 +10,9 @@ import ServiceMesh
 /// most, none after the disk's reserve is reached, after another ``ResumeUpload``, or after the import has begun, and the next
 /// write fails with `EPIPE`. ``maximumPipes`` are open at once; the one that was opened first ends for another.
 ///
-/// Errors: `invalid_argument` (no name, a size that is none), `resource_exhausted` (``maximumCount``, no room on the disk, more
-/// than ``maximumBytes``).
+/// Errors: `invalid_argument` (no name, a size that is none, a number that the session has not), `resource_exhausted`
+/// (``maximumCount``, no room on the disk, more than ``maximumBytes``), and of a session `not_found`, `permission_denied` (another
+/// device's), `already_exists` (the file is there), `unavailable` (as many wait as may).
 public struct BeginUpload: Message {
     public typealias Reply = OpenedUpload
     public static let method = "upload.begin"
@@ -37,12 +38,22 @@ public struct BeginUpload: Message {
     public let size: Int64?
     /// When the file was last written to, where that is known: what an import without a better date goes by.
     public let modifiedAt: Timestamp?
+    /// The session that it belongs to (``ImportUploads``): imported when all bytes are there. The file is then as it was announced,
+    /// whatever stands above. One that was begun already is gone on with: the reply says what is there.
+    public let session: String?
+    /// Its number there (``UploadPlace/file``).
+    public let file: Int?
 
-    public init(name: String, folder: String? = nil, size: Int64? = nil, modifiedAt: Timestamp? = nil) {
+    public init(
+        name: String, folder: String? = nil, size: Int64? = nil, modifiedAt: Timestamp? = nil, session: String? = nil,
+        file: Int? = nil
+    ) {
         self.name = name
         self.folder = folder
         self.size = size
         self.modifiedAt = modifiedAt
+        self.session = session
+        self.file = file
     }
 }
 

@@ -6,25 +6,8 @@ import Synchronization
 /// `POST /upload`, and `PATCH`, `HEAD` and `DELETE /upload/{id}`: files on their way into the daemon's keeping.
 extension Router {
     func newUpload(_ head: RequestHead, _ visitor: Visitor) throws -> Intake {
-        guard let sent = head.header("upload-name"), let name = PercentEncoding.decode(sent), !name.isEmpty else {
-            throw Refusal(400, .invalidArgument, "The header Upload-Name is the file's name, percent-encoded.")
-        }
-        let size = try head.number("upload-length")
-        var params: [String: JSONValue] = ["name": .string(name), "size": .integer(size)]
-        if let sent = head.header("upload-folder") {
-            guard let folder = PercentEncoding.decode(sent) else {
-                throw Refusal(400, .invalidArgument, "The header Upload-Folder is a folder's path, percent-encoded.")
-            }
-            params["folder"] = .string(folder)
-        }
-        if let modified = head.header("upload-modified") {
-            guard Timestamp(rfc3339: modified) != nil else {
-                throw Refusal(
-                    400, .invalidArgument, "The header Upload-Modified is a time as in 2025-06-15T10:00:00Z.")
-            }
-            params["modifiedAt"] = .string(modified)
-        }
-        return .ask(bodyBytes: 0) { [params] _ in
+        let params = try head.announcedUpload()
+        return .ask(bodyBytes: 0) { _ in
             await Response.of {
                 let connection = try await visitor.session().connection()
                 let (reply, _) = try await connection.open(
@@ -33,8 +16,11 @@ extension Router {
                 guard let upload = begun["upload"]?.stringValue, Uploads.isID(upload) else {
                     throw MeshError(.internal, "The daemon gave the upload no id. Please report it.")
                 }
+                // Of a session: one that was begun before goes on where it was.
+                let offset = begun["offset"]?.integerValue ?? 0
                 return .json(
-                    201, .object(["upload": .string(upload)]), headers: [Header("Location", "/upload/" + upload)])
+                    201, .object(["upload": .string(upload), "offset": .integer(offset)]),
+                    headers: [Header("Location", "/upload/" + upload), Header("Upload-Offset", "\(offset)")])
             }
         }
     }
@@ -71,7 +57,35 @@ extension Router {
 }
 
 extension RequestHead {
-    /// A header that is a number of bytes.
+    /// What `upload.begin` is to be told: a file by its name and size, or by its number in a session that has announced it.
+    fileprivate func announcedUpload() throws(Refusal) -> JSONValue {
+        if let session = header("upload-session") {
+            guard Uploads.isID(session) else {
+                throw Refusal(400, .invalidArgument, "The header Upload-Session is the UUID of a session.")
+            }
+            return ["name": "", "session": .string(session), "file": .integer(try number("upload-file"))]
+        }
+        guard let sent = header("upload-name"), let name = PercentEncoding.decode(sent), !name.isEmpty else {
+            throw Refusal(400, .invalidArgument, "The header Upload-Name is the file's name, percent-encoded.")
+        }
+        var params: [String: JSONValue] = ["name": .string(name), "size": .integer(try number("upload-length"))]
+        if let sent = header("upload-folder") {
+            guard let folder = PercentEncoding.decode(sent) else {
+                throw Refusal(400, .invalidArgument, "The header Upload-Folder is a folder's path, percent-encoded.")
+            }
+            params["folder"] = .string(folder)
+        }
+        if let modified = header("upload-modified") {
+            guard Timestamp(rfc3339: modified) != nil else {
+                throw Refusal(
+                    400, .invalidArgument, "The header Upload-Modified is a time as in 2025-06-15T10:00:00Z.")
+            }
+            params["modifiedAt"] = .string(modified)
+        }
+        return .object(params)
+    }
+
+    /// A header that is a number, of bytes or of a file.
     func number(_ name: String) throws(Refusal) -> Int64 {
         guard let text = header(name), text.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let number = Int64(text)
         else { throw Refusal(400, .invalidArgument, "The header \(name) is a number of bytes.") }
