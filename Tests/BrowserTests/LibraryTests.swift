@@ -73,7 +73,7 @@ extension BrowserTests {
             let files = try Self.files(house, 2, seed: 80)
             try await house.inTab(at: "#/import") { page in
                 try await page.wait(until: "tests.control('Into the category')?.options.length > 0")
-                try await page.holdReplies(to: "library.import")
+                try await page.holdReplies(to: "library.importUploads")
                 try await page.choose([files[0]], in: "input[type=file]:not([webkitdirectory])")
                 try await page.wait(until: "window.held === 1")
                 try await page.drop(files[1])
@@ -122,20 +122,20 @@ extension BrowserTests {
             }
         }
 
-        /// However many there are; the daemon keeps only so many that wait.
-        @Test func veryManyFilesAreSeveralImports() async throws {
+        /// However many there are; a session takes only so many.
+        @Test func veryManyFilesAreSeveralSessions() async throws {
             try await House.here.inTab(at: "#/import") { page in
                 let sizes: [Int] = try await page.evaluate(
                     #"""
                     (async () => {
-                      const { importsOf } = await import('/assets/import/import-run.js');
+                      const { sessionsOf } = await import('/assets/import/session-files.js');
                       const names = [];
                       // Sidecars after the photos that they belong to, as in a list by kind.
                       for (let n = 0; n < 1500; n += 1) names.push(`IMG_${n}.jpg`);
                       for (let n = 0; n < 1500; n += 1) names.push(`IMG_${n}.jpg.json`, `IMG_${n}-edited.jpg`);
                       for (let n = 0; n < 2500; n += 1) names.push(`2019.06.12 ${n}.jpg`);
                       const files = names.map((name) => ({ name, webkitRelativePath: `Trip/${name}` }));
-                      const imports = [...importsOf(files)];
+                      const imports = [...sessionsOf(files, 1000)];
                       const all = imports.flat();
                       if (new Set(all).size !== files.length || all.length !== files.length) return [];
                       const split = imports.some((one) => one.some(({ name }) => name.startsWith('IMG_')

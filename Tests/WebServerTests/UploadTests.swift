@@ -180,4 +180,34 @@ import Testing
             #expect(!site.daemon.calls.contains("upload.begin"))
         }
     }
+
+    @Test func aFileOfASessionIsBegunByItsNumber() async throws {
+        try await withSite { site in
+            let cookie = try await site.pair()
+            let session = "0a0b0c0d-0000-4000-8000-000000000001"
+            let reply = try await site.ask(
+                "POST", "/upload", ["Origin: \(site.origin)", cookie, "Upload-Session: \(session)", "Upload-File: 7"])
+            #expect(reply.status == 201 && reply.header("upload-offset") == "0")
+            #expect(
+                site.daemon.state.withLock { $0.begun.last }
+                    == ["name": "", "session": .string(session), "file": .integer(7)])
+            for headers in [["Upload-Session: ../x", "Upload-File: 7"], ["Upload-Session: \(session)"]] {
+                let refused = try await site.ask("POST", "/upload", ["Origin: \(site.origin)", cookie] + headers)
+                #expect(refused.status == 400)
+            }
+        }
+    }
+
+    /// No service worker has taken it: the page opens, and says so.
+    @Test func aShareSheetLeadsToThePage() async throws {
+        try await withSite { site in
+            let reply = try await site.ask(
+                "POST", "/share",
+                ["Origin: null", "Sec-Fetch-Site: none", "Content-Type: multipart/form-data; boundary=x"],
+                body: "--x--")
+            #expect(reply.status == 303 && reply.header("location") == "/#/import?shared=failed")
+            #expect(try await site.ask("GET", "/share").status == 405)
+            #expect(site.daemon.calls.isEmpty)
+        }
+    }
 }

@@ -69,6 +69,12 @@ final class Router: Sendable {
         }
         // A browser sends no such header by itself, so nobody else's page can have it sent.
         if head.path.hasPrefix("/api/") { return try hub(head) }
+        // Of a phone's share sheet, where no service worker has taken it: the page opens, and says that there is nothing. It comes from
+        // another app, changes nothing here, and its body is not read.
+        if head.path == "/share" {
+            try head.require(.post)
+            return .respond(Response(303, headers: [Header("Location", "/#/import?shared=failed")]))
+        }
         try safety.checkOrigin(head)
         if head.path == "/pair" { return try pairing(head) }
         guard let token = cookie.token(in: head) else {

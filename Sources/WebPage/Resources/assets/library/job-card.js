@@ -8,7 +8,7 @@ import { attempt } from '../core/toasts.js';
 
 const linesAtOnce = 200;
 /** What needs nobody's attention in a receipt. */
-const fine = new Set(['imported', 'completed', 'duplicate', 'known', 'restored', 'kept', 'added', 'verified', 'sent', 'fetched']);
+const fine = new Set(['imported', 'completed', 'duplicate', 'known', 'beside', 'passed_over', 'restored', 'kept', 'added', 'verified', 'sent', 'fetched']);
 
 /** The job's name for a person; of one that this page does not know, the daemon's own. */
 export const jobName = (method) => (has(`job.${method}`) ? t(`job.${method}`) : method);
@@ -54,15 +54,16 @@ class JobCard extends Component {
     this.#figures.textContent = [
       share !== undefined && percent(share),
       progress.itemsTotal && t('job.items', { done: progress.itemsDone, count: progress.itemsTotal }),
-      progress.bytesTotal && progress.rate > 0 && t('job.rate', { rate: bytes(progress.rate) }),
-      progress.secondsLeft > 0 && t('job.left', { time: duration(progress.secondsLeft) }),
+      state === 'running' && progress.bytesTotal && progress.rate > 0 && t('job.rate', { rate: bytes(progress.rate) }),
+      state === 'running' && progress.secondsLeft > 0 && t('job.left', { time: duration(progress.secondsLeft) }),
     ].filter(Boolean).join(' · ');
     this.#outcomes.replaceChildren(...Object.entries(job.outcomes).map(([outcome, count]) => element(
       'li', { class: fine.has(outcome) ? '' : 'attention' }, `${number(count)} ${outcomeName(outcome)}`)));
     const sum = ended ? this.#sum(job) : [];
     this.#sumText.hidden = sum.length === 0;
     this.#sumText.replaceChildren(...sum.map((line) => element('li', {}, line)));
-    const fault = job.error ?? job.obstacle;
+    // That files are still to come is no fault: the import screen asks for them.
+    const fault = job.error ?? (job.method === 'library.importUploads' ? undefined : job.obstacle);
     this.#fault.hidden = !fault;
     this.#fault.textContent = fault?.message ?? '';
     this.#drawButtons(state, ended);
@@ -83,7 +84,7 @@ class JobCard extends Component {
         receipt.lost > 0 && t('job.syncLost', { count: receipt.lost }),
         receipt.failed > 0 && t('job.syncFailed', { count: receipt.failed })].filter(Boolean);
     }
-    if (method !== 'library.import') return [];
+    if (method !== 'library.import' && method !== 'library.importUploads') return [];
     const kind = (name) => (has(`passedOver.${name}`) ? name : 'other');
     return [
       receipt.files === 0 && t('job.noPictures'),

@@ -19,6 +19,8 @@ class AppShell extends Component {
   #unlocked = element(
     'p', { class: 'unlocked', hidden: true }, icon('unlocked'), element('span', {}, t('shell.unlocked')),
     textButton(t('shell.lock'), () => attempt(() => session.lock())));
+  /** Uploads, on every screen of a parent. */
+  #uploads;
   #screen;
   #photo;
   #retry;
@@ -55,12 +57,24 @@ class AppShell extends Component {
     else session.refresh();
   }
 
+  /** Behind the first view, which does not wait for it. */
+  #bringUploads() {
+    if (this.#uploads?.isConnected) return;
+    this.#uploads ??= element('upload-notice');
+    this.#unlocked.after(this.#uploads);
+    const load = () => import('../import/upload-notice.js').catch(() => {});
+    if (window.requestIdleCallback) requestIdleCallback(load, { timeout: 2000 });
+    else setTimeout(load, 500);
+  }
+
   /** Shows what the address and the role say. */
   async #show() {
     const step = ++this.#steps;
     const { state } = session;
     this.dataset.state = state;
     this.#unlocked.hidden = !session.unlocked || state !== 'parent';
+    if (state === 'parent') this.#bringUploads();
+    else if (state !== 'starting' && state !== 'away') this.#uploads?.remove();
     if (state === 'starting' || state === 'away') {
       this.#navigation.hidden = true;
       if (state === 'away') {
