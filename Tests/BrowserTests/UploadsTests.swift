@@ -65,6 +65,8 @@ extension BrowserTests {
                         try await house.place.up()
                     } else {
                         kill(try await house.startPage().pid, SIGKILL)
+                        // Not before it is gone: a start finds that it runs already.
+                        try await page.wait(until: "tests.point(document.querySelector('.away'))")
                         try await house.startPage()
                     }
                 }

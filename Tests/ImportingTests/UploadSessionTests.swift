@@ -253,6 +253,22 @@ import Testing
         #expect(session.missing == 2 && session.missingBytes == 20 && session.settled == 1 && session.batch == nil)
     }
 
+    /// Whoever sent the last byte was cut off before anybody asked how much is there.
+    @Test func aFileThatIsWholeWhenItIsGoneOnWithHasArrived() async throws {
+        let test = try await TestLibrary()
+        let sender = Sender(mesh: test.mesh)
+        let bytes = try pictures(1, test)
+        let job = try await sender.begin()
+        _ = try await sender.announce([announced("a.jpg", bytes[0])])
+        let opened = try await sender.send(BeginUpload(name: "x", session: sender.session, file: 0))
+        let content = try #require(opened.content)
+        #expect(content.withDescriptor { Foundation.write($0, bytes[0], bytes[0].count) } == bytes[0].count)
+        let again = try await sender.send(BeginUpload(name: "x", session: sender.session, file: 0))
+        #expect(again.offset == Int64(bytes[0].count))
+        #expect(try await test.mesh.send(WaitForJob(job: job)).outcomes == ["imported": 1])
+        await test.library.close()
+    }
+
     /// What is half there stays for as long as its session, and a session that nobody goes on with ends by itself.
     @Test(arguments: [(days: 3, isThere: true), (days: 8, isThere: false)]) func aSessionLastsAWeek(
         days: Int, isThere: Bool

@@ -160,9 +160,11 @@ public actor UploadStore: MeshService {
             return (file, offset, max(0, try folder.room() - BeginUpload.reservedBytes))
         }
         guard let facts = uploads[id] else { throw Self.gone(id) }
+        let content = try writer(of: id, into: file, at: offset, facts)
+        // Nobody may have asked since the last byte: whoever sent it was cut off.
+        if offset == facts.size { arrived(id, facts) }
         return OpenedUpload(
-            upload: id, offset: offset, rest: max(0, facts.most - offset), room: room,
-            content: try writer(of: id, into: file, at: offset, facts))
+            upload: id, offset: offset, rest: max(0, facts.most - offset), room: room, content: content)
     }
 
     /// What is handed over to be written into: at this machine the file itself; from afar a pipe, since the program that asks is
