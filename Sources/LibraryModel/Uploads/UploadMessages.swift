@@ -23,8 +23,8 @@ public struct BeginUpload: Message {
     /// Of uploads that are not imported yet.
     public static let maximumCount = 5_000
     public static let maximumPipes = 64
-    /// Of one: what an import takes at most.
-    public static let maximumBytes: Int64 = 512 << 20
+    /// Of one: ten hours of film. A picture of more than 512 MiB is refused by its import, which looks at what it is.
+    public static let maximumBytes: Int64 = 64 << 30
     /// Bytes that stay free on the disk.
     public static let reservedBytes: Int64 = 256 << 20
     public static let keptHours = 24
