@@ -23,7 +23,7 @@ one_at_a_time=(
     BackupsTests/{NumberedCategory,PhoneBackup,RepackedBackup,RestoreCompletion,RestoreDifference,RestoreOfDamaged}Tests
     BackupsTests/{SalvagedBackup,SealedBackup,SealedSidecar,UnpackedBackup}Tests
     ExchangeTests/GroupTimeTests
-    ImportingTests/{DateRevision,FileCopy,HostileMigration,HostileSchema,KeptSidecar,KeptUnseen,LegacyValue}Tests
+    ImportingTests/{DateRevision,FileCopy,FilmImport,HostileMigration,HostileSchema,KeptSidecar,KeptUnseen,LegacyValue,MovingPhoto}Tests
     ImportingTests/{LibrarySidecarImport,LocationImport,Migration,MigrationFuzz,Redate,Sheet,SidecarImport}Tests
     LibraryServicesTests/{Camera,Date,FilePath,HostileValue,PhotoSearch,PhotoWords,SearchIndex}Tests
     SmilePileTests/{FilteredMessage,ForeignName,Guide,MethodTable,Role,Shortage}Tests

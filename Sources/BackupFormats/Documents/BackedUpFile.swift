@@ -137,7 +137,7 @@ extension BackupContents {
                 return nil
             }
             var left = sourced
-            if let original = left.photo.originalPath, gone.contains(original) { left.photo.originalPath = nil }
+            if let original = left.photo.originalPath, gone.contains(original) { left.photo.dropOriginal() }
             left.photo.sidecars.removeAll { gone.contains($0.path) }
             return left
         }
@@ -152,7 +152,7 @@ extension BackupContents {
         contents.leavesOriginals = true
         contents.photos = try photos.spooled(in: scratch) { sourced in
             var left = sourced
-            if left.photo.originalPath != left.photo.path, !left.photo.isFilm { left.photo.originalPath = nil }
+            if left.photo.originalPath != left.photo.path, !left.photo.isFilm { left.photo.dropOriginal() }
             left.photo.sidecars = []
             return left
         }

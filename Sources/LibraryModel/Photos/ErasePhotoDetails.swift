@@ -8,7 +8,7 @@ import ServiceMesh
 /// child's name.
 ///
 /// With `files`, what was kept beside those photos goes too: originals (whose EXIF may say where it was) and sidecars. The
-/// photos as they are shown stay, with their own EXIF. Photos that have been deleted keep their files until they are purged.
+/// photos as they are shown stay, with their own EXIF, and so do films, with what their headers say. Photos that have been deleted keep their files until they are purged.
 ///
 /// There is no way back. Backups, exports and copies of the library elsewhere are not reached. It may be repeated, and has to
 /// be where it was broken off: it is not written down, since it says the name. Errors at once: `invalid_argument` unless either

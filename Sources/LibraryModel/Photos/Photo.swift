@@ -139,6 +139,13 @@ public struct Photo: Codable, Sendable, Equatable, Identifiable {
     /// Whether there is more of it than ``path``, its thumbnail and its preview, and of a film the film.
     package var hasExtraFiles: Bool { !isFilm && (originalPath.map { $0 != path } ?? false) || !sidecars.isEmpty }
 
+    /// Forgets the file that it was made of, which is not there, and the film in it.
+    package mutating func dropOriginal() {
+        originalPath = nil
+        guard kind == .moving else { return }
+        (kind, filmOffset, filmLength) = (nil, nil, nil)
+    }
+
     /// Takes over a date with all that is known of it.
     package mutating func take(_ date: PhotoDate?) {
         (takenAt, datePrecision) = (date?.clock, date?.precision)

@@ -135,7 +135,7 @@ extension SealedFieldStore {
             try await job.mayContinue()
             let discarded = try await catalogue.writeFreeingSpace { transaction -> [StoredName] in
                 guard var photo = try transaction.photos.find(.uuid(uuid)) else { return [] }
-                if photo.originalPath != photo.path { photo.originalPath = nil }
+                if photo.originalPath != photo.path, !photo.isFilm { photo.dropOriginal() }
                 photo.sidecars = []
                 return try transaction.photos.setFiles(of: photo, line: nil, of: nil)
             }
