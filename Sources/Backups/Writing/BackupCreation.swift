@@ -119,7 +119,7 @@ struct BackupCreation: Sendable {
             let leftForPhone = request.forPhone == true ? try taken.keepWhatPhonesRead() : nil
             var leftOut = 0
             if request.withoutOriginals == true {
-                try taken.photos.forEach { if $0.photo.hasExtraFiles { leftOut += 1 } }
+                try taken.photos.forEach { if $0.photo.isLessWithoutOriginals { leftOut += 1 } }
                 taken = try taken.withoutOriginals()
             }
             var (missing, unreadable) = try await leaveOutMissing(&taken)

@@ -95,12 +95,11 @@ struct OneImport: Sendable {
         }
     }
 
-    /// A picture that failed is not tried again by this version of the program. What is no picture is not kept: it is told at
-    /// its first bytes. Nor is a long film, which is told by its header sooner than it is hashed.
+    /// A picture that failed is not tried again by this version of the program. What is called like none is not kept: it is told at
+    /// its first bytes, and a film by its header, sooner than it is hashed.
     private func keep(_ failed: ReceiptLine, of file: SourceFiles.File) async throws {
         guard let outcome = ImportOutcome(rawValue: failed.outcome), outcome.isLasting,
-            outcome != .unsupported || FileContent.isNamedPicture(file.path.name),
-            file.size <= Int64(ImageLimits.sourceBytes)
+            FileContent.isNamedPicture(file.path.name), file.size <= Int64(ImageLimits.sourceBytes)
         else { return }
         _ = try await mesh.send(
             AddSourceFailure(

@@ -136,8 +136,11 @@ public struct Photo: Codable, Sendable, Equatable, Identifiable {
 
     public var isFilm: Bool { kind == .film }
 
-    /// Whether there is more of it than ``path``, its thumbnail and its preview, and of a film the film.
-    package var hasExtraFiles: Bool { !isFilm && (originalPath.map { $0 != path } ?? false) || !sidecars.isEmpty }
+    /// Whether there is more of it than ``path``, its thumbnail and its preview.
+    package var hasExtraFiles: Bool { originalPath.map { $0 != path } ?? false || !sidecars.isEmpty }
+
+    /// Whether something of it is missing where originals and sidecars are left out. A film is no original of something else.
+    package var isLessWithoutOriginals: Bool { isFilm ? !sidecars.isEmpty : hasExtraFiles }
 
     /// Forgets the file that it was made of, which is not there, and the film in it.
     package mutating func dropOriginal() {
