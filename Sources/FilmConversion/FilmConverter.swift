@@ -33,7 +33,8 @@ struct FilmConverter {
         } catch .unsupported(let words) {
             // It plays elsewhere, or will here one day: a film that exists once is taken.
             guard let size = film.shownSize, size.width <= ImageLimits.side, size.height <= ImageLimits.side else {
-                throw .unsupported(words)
+                // Not as unsupported, which of a film says that it is sound alone.
+                throw .damaged(words)
             }
             (made.width, made.height) = size
             made.isUnseen = true
