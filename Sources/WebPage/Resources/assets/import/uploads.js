@@ -83,9 +83,12 @@ class Uploads extends EventTarget {
   async #send(files, categoryId, sent, signal) {
     let rest = files;
     for (const { session, job } of await this.#sessions(signal)) {
-      const { known, unknown } = await this.#announce(session, rest, { onlyKnown: true }, signal);
-      rest = unknown;
-      if (known.length > 0) await this.#fill(session, job, known, sent, signal);
+      const found = await this.#announce(session, rest, { onlyKnown: true }, signal).catch((error) => {
+        // It has ended since it was listed.
+        if (error.status !== 'not_found') throw error;
+      });
+      rest = found?.unknown ?? rest;
+      if (found?.known.length > 0) await this.#fill(session, job, found.known, sent, signal);
     }
     for (const some of sessionsOf(rest)) {
       const session = crypto.randomUUID?.() ?? randomUUID();

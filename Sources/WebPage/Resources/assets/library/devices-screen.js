@@ -32,6 +32,8 @@ class DevicesScreen extends Component {
   }
 
   #fail(error) {
+    // What was shown stays; what is away comes back with an event.
+    if (error.retryable) return;
     this.#list.replaceChildren(element('li', { class: 'fault' }, describe(error)));
   }
 

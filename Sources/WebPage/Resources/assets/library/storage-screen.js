@@ -20,7 +20,8 @@ class StorageScreen extends Component {
       this.#drawUsage(usage, status);
       this.#drawMonths(timeline.months);
     },
-    (error) => this.#usage.replaceChildren(element('p', { class: 'fault' }, describe(error))));
+    // What was shown stays; what is away comes back with an event.
+    (error) => !error.retryable && this.#usage.replaceChildren(element('p', { class: 'fault' }, describe(error))));
 
   connectedCallback() {
     this.classList.add('screen');
