@@ -19,14 +19,17 @@ shared_by_threads=(
 # quarter of the time that these took there; CI runs them without it, and Scripts/test-races with it.
 # shellcheck disable=SC2034
 one_at_a_time=(
-    BackupsTests/{BackedUpFile,BackupReaders,BackupStory,ForeignBackup,ForeignDocument,HostileBackup,LongLists}Tests
-    BackupsTests/{NumberedCategory,PhoneBackup,RepackedBackup,RestoreCompletion,RestoreDifference,RestoreOfDamaged}Tests
-    BackupsTests/{SalvagedBackup,SealedBackup,SealedSidecar,UnpackedBackup}Tests
-    ExchangeTests/GroupTimeTests
-    ImportingTests/{DateRevision,FileCopy,FilmImport,HostileMigration,HostileSchema,KeptSidecar,KeptUnseen,LegacyValue,MovingPhoto}Tests
-    ImportingTests/{LibrarySidecarImport,LocationImport,Migration,MigrationFuzz,Redate,Sheet,SidecarImport}Tests
-    LibraryServicesTests/{Camera,Date,FilePath,HostileValue,PhotoSearch,PhotoWords,SearchIndex}Tests
-    SmilePileTests/{FilteredMessage,ForeignName,Guide,MethodTable,Role,Shortage}Tests
+    BackupsTests/{BackedUpFile,BackupFolder,BackupKeeping,BackupReaders,BackupStory,FilmBackup,ForeignBackup}Tests
+    BackupsTests/{ForeignDocument,HostileBackup,LongLists,NumberedCategory,PhoneBackup,RepackedBackup}Tests
+    BackupsTests/{RestoreCompletion,RestoreDifference,RestoreOfDamaged,SalvagedBackup,SealedBackup,SealedSidecar}Tests
+    BackupsTests/{StagedPhotos,UnfinishedBackup,UnpackedBackup}Tests
+    ExchangeTests/{GroupBackup,GroupTime}Tests
+    ImportingTests/{DateRevision,FileCopy,FilmImport,HostileMigration,HostileSchema,ImportReceipt,KeptSidecar}Tests
+    ImportingTests/{KeptUnseen,LeftBeside,LegacyValue,LibrarySidecarImport,LocationImport,Migration,MigrationFuzz}Tests
+    ImportingTests/{MovingPhoto,Originals,PhotoPixels,Redate,Sheet,SidecarImport,SourceFile,StoredPreview,Thumbnail}Tests
+    LibraryServicesTests/{Camera,Date,FilePath,HostileValue,PhotoSearch,PhotoWords,SealingKey,SearchIndex}Tests
+    SmilePileTests/{CleaningUp,Erasure,FailedCommit,FilteredMessage,ForeignName,Guide,InterruptedJobs,MethodTable}Tests
+    SmilePileTests/{OwnFiles,Role,Shortage}Tests
     SQLiteCatalogueTests/{CameraCatalogue,CatalogueMigration,FoldedNames,ManyPhotos,ReviewMerge,SearchMark,SearchPlace}Tests
     SQLiteCatalogueTests/{RepeatingCatalogue,RepositoryContract,SearchedNames,SearchPlan,UnreadablePage}Tests
 )
