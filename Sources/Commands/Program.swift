@@ -74,7 +74,7 @@ public struct Program: Sendable {
 
     private func answer(_ arguments: [String]) async -> ExitCode {
         do {
-            switch try Parser(commands: CommandTable.all).parse(arguments) {
+            switch try Parser(commands: CommandTable.all, synonyms: CommandTable.synonyms).parse(arguments) {
             case .help(let words):
                 console.result(HelpText.page(for: words, style: console.style, columns: console.results.columns()))
                 return .done

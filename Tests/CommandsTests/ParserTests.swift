@@ -56,6 +56,31 @@ struct ParserTests {
         #expect(usageError("backup")?.message.contains("create, verify") == true)
     }
 
+    @Test("What other programs call it is answered with the command's name here")
+    func synonyms() throws {
+        let parser = Parser(commands: CommandTable.all, synonyms: CommandTable.synonyms)
+        func told(_ arguments: String...) -> String? {
+            guard
+                case .usage(let message, _)? = #expect(
+                    throws: CommandFailure.self, performing: { try parser.parse(arguments) })
+            else { return nil }
+            return message
+        }
+        #expect(told("ls") == "There is no command 'ls'. Did you mean 'photos list'?")
+        #expect(told("rm", "12") == "There is no command 'rm'. Did you mean 'photos delete'?")
+        #expect(told("Rename") == "There is no command 'Rename'. Did you mean 'categories edit'?")
+        #expect(told("export") == "There is no command 'export'. Did you mean 'photos export'?")
+        #expect(told("photos", "view", "3") == "'photos' has no command 'view'. Did you mean 'photos open'?")
+        #expect(told("trash", "empty") == "'trash' has no command 'empty'. Did you mean 'trash purge'?")
+        #expect(told("phtos")?.contains("'photos'") == true, "a slip is still one")
+        let names = Set(CommandTable.all.map(\.name))
+        let groups = Set(CommandTable.all.flatMap { $0.words.count > 1 ? [$0.words[0]] : [] })
+        for (word, name) in CommandTable.synonyms {
+            #expect(names.contains(name), "\(word) is answered with \(name), which is no command")
+            #expect(!names.contains(word) && !groups.contains(word), "\(word) is a command")
+        }
+    }
+
     @Test("-h and --help ask for help wherever they stand, even when something is missing")
     func help() throws {
         for arguments in [["import", "--help"], ["import", "-h"], ["-h", "import"], ["import", "--limit=1"]] {

@@ -2,13 +2,16 @@
 /// are the same; what follows `--` is taken as it is.
 package struct Parser: Sendable {
     package let commands: [Command]
+    /// What other programs call a command: words that are none here, and the name of the one that is meant.
+    private let synonyms: [String: String]
 
-    package init(commands: [Command]) {
+    package init(commands: [Command], synonyms: [String: String] = [:]) {
         self.commands = commands
+        self.synonyms = synonyms
     }
 
     package func parse(_ arguments: [String]) throws(CommandFailure) -> Request {
-        var reading = Reading(commands: commands)
+        var reading = Reading(commands: commands, synonyms: synonyms)
         var rest = arguments[...]
         while let argument = rest.popFirst() {
             if argument == "--", !reading.isLiteral {
@@ -26,6 +29,7 @@ package struct Parser: Sendable {
 /// One command line while it is read.
 private struct Reading {
     let commands: [Command]
+    let synonyms: [String: String]
     var isLiteral = false
     private var words: [String] = []
     private var command: Command?
@@ -33,7 +37,7 @@ private struct Reading {
     private var operands: [String] = []
     private var wantsVersion = false
 
-    init(commands: [Command]) { self.commands = commands }
+    init(commands: [Command], synonyms: [String: String]) { (self.commands, self.synonyms) = (commands, synonyms) }
 
     /// Where usage errors point to.
     private var place: [String] { command?.words ?? words }
@@ -65,7 +69,8 @@ private struct Reading {
             let known = commands(below: words).map { $0.words[words.count] }
             let unique = known.reduce(into: [String]()) { if !$0.contains($1) { $0.append($1) } }
             let what = words.isEmpty ? "There is no command" : "'\(words.joined(separator: " "))' has no command"
-            throw usage("\(what) '\(word)'" + Spelling.suggestion(for: word, among: unique))
+            let meant = synonyms[path.joined(separator: " ").lowercased()].map { ". Did you mean '\($0)'?" }
+            throw usage("\(what) '\(word)'" + (meant ?? Spelling.suggestion(for: word, among: unique)))
         }
     }
 
