@@ -35,6 +35,9 @@ extension View {
             on("photos").opening(
                 "categories to choose", .element("document.querySelector('filter-bar category-picker button')"),
                 then: dialog),
+            View("slideshow", isReady: "document.querySelector('slide-show img.seen')?.naturalWidth > 0") { house in
+                try await "#/photo/\(house.photos()[1].uuid)?slides=1"
+            },
             on("photo").opening("facts", .saying("photo.facts"), then: "document.querySelector('photo-facts dd')"),
             on("categories").opening("new category", .saying("category.add"), then: dialog),
             on("categories").opening("delete category", .saying("category.deleteOne", name: "Family"), then: dialog),

@@ -6,9 +6,9 @@ import { ask } from '../core/daemon.js';
 import { describe } from '../core/dialog.js';
 import { remember, remembered } from '../core/preferences.js';
 import { t } from '../core/text.js';
+import { keepAwake } from '../core/wake-lock.js';
 import { sessionsOf } from './session-files.js';
 import { announced, isPassing, pause, persistently, upload } from './upload.js';
-import { keepAwake, mayLeave } from './wake-lock.js';
 
 /** Files of one request. */
 const announcedAtOnce = 500;
@@ -16,6 +16,9 @@ const announcedAtOnce = 500;
 const lanes = 2;
 /** Jobs whose receipts are shown after a reload, unless somebody has seen them. */
 const keptJobs = 5;
+
+/** Leaving the page ends the sending; the browser asks. */
+const mayLeave = (event) => event.preventDefault();
 
 /** Events: `changed`. */
 class Uploads extends EventTarget {

@@ -12,6 +12,7 @@ import { download, moveTo } from '../timeline/photo-actions.js';
 
 const sealedFields = ['childName', 'childAge', 'milestone', 'location', 'tags', 'notes', 'metadata'];
 
+/** Events: `slides` when somebody wants a slideshow. */
 class PhotoFacts extends Component {
   #photo;
   #categories = [];
@@ -33,6 +34,7 @@ class PhotoFacts extends Component {
       element(
         'div', { class: 'buttons' },
         textButton(t('photo.editDate'), () => this.#editDate(), { icon: 'calendar' }),
+        textButton(t('slides.begin'), () => this.dispatchEvent(new Event('slides')), { icon: 'slides' }),
         textButton(t('photo.downloadPhoto'), () => download(this.#photo, 'photo'), { icon: 'download' }),
         textButton(t('photo.downloadOriginal'), () => download(this.#photo, 'original'), { icon: 'download' })),
       this.#sealed);

@@ -14,6 +14,7 @@ import { download, moveToTrash, setFavourite } from '../timeline/photo-actions.j
 import { PhotoList } from '../timeline/photo-list.js';
 import './film-player.js';
 import './photo-facts.js';
+import { canShare, share } from './share.js';
 import './zoom-surface.js';
 
 class PhotoView extends Component {
@@ -35,6 +36,8 @@ class PhotoView extends Component {
   #stop;
   #unfollow;
   #opening = 0;
+  /** Photos going by by themselves, above this one. */
+  #slides;
   #surface = element('zoom-surface');
   #film = element('film-player', { hidden: true });
   #title = element('h1', { tabindex: '-1' });
@@ -60,7 +63,11 @@ class PhotoView extends Component {
         this.#move,
         this.#favourite,
         session.offers('group.send') && this.#send,
-        iconButton('download', t('photo.download'), () => this.photo && download(this.photo, 'original'), { class: 'icon-button download' }),
+        iconButton('slides', t('slides.begin'), () => this.#beginSlides(), { class: 'icon-button slides' }),
+        // On a phone the share sheet is how a photo leaves it, and saves it too.
+        canShare()
+          ? iconButton('share', t('share.share'), () => this.photo && attempt(() => share(this.photo)))
+          : iconButton('download', t('photo.download'), () => this.photo && download(this.photo, 'original'), { class: 'icon-button download' }),
         iconButton('trash', t('photo.trash'), () => this.#trash()),
         this.#information),
       element('div', { class: 'photo-body' }, element('div', { class: 'stage' }, this.#surface, this.#film, this.#previous, this.#next, this.#notice), this.#facts));
@@ -68,6 +75,8 @@ class PhotoView extends Component {
     for (const stage of [this.#surface, this.#film]) stage.addEventListener('step', ({ detail }) => this.#step(detail));
     this.#film.addEventListener('over', () => this.#endMovement());
     this.#surface.addEventListener('sharper', () => this.#sharpen());
+    this.#surface.addEventListener('leave', () => this.#close());
+    this.#facts.addEventListener('slides', () => this.#beginSlides());
     this.during(() => this.#stop?.());
     this.during(() => this.#unfollow?.());
     this.#title.focus();
@@ -75,6 +84,16 @@ class PhotoView extends Component {
 
   /** Shows a photo of the list with these filters. */
   async show(uuid, parameters) {
+    const wantsSlides = parameters.get('slides') === '1';
+    if (this.#slides && !wantsSlides) {
+      // Back has ended them. One is where they came to, and not where they began.
+      const { photo } = this;
+      this.#endSlides();
+      if (photo && photo.uuid !== uuid) {
+        this.#go(photo, this.#position);
+        return;
+      }
+    }
     const opening = ++this.#opening;
     const filters = filterParameters(parameters);
     if (!this.#list || filters.toString() !== this.#parameters.toString()) this.#follow(this.timeline?.list);
@@ -105,6 +124,7 @@ class PhotoView extends Component {
       }
       this.#locate(photo);
       await this.#located;
+      if (wantsSlides && !isLeft()) await this.#showSlides();
     });
   }
 
@@ -225,7 +245,37 @@ class PhotoView extends Component {
     this.#uuid = photo.uuid;
     this.#draw(photo);
     // One step back leaves the photos, however many one has gone through.
-    go(address('photo', { id: photo.uuid, parameters: this.#parameters }), { replace: true });
+    go(this.#addressOf(photo, Boolean(this.#slides)), { replace: true });
+  }
+
+  #addressOf(photo, withSlides) {
+    return address('photo', { id: photo.uuid, parameters: new URLSearchParams([...this.#parameters, ...(withSlides ? [['slides', '1']] : [])]) });
+  }
+
+  /** A place of its own: Back ends them, and a tablet that is started again goes on. */
+  #beginSlides() {
+    if (this.photo && !this.#slides) go(this.#addressOf(this.photo, true));
+  }
+
+  async #showSlides() {
+    if (this.#slides) return;
+    const [slides] = await Promise.all([import('./slide-show.js').then(() => element('slide-show')), styles('/assets/photo/slide-show.css')]);
+    if (this.#slides || !this.isConnected) return;
+    this.#slides = slides;
+    this.#endMovement();
+    slides.list = this.#list;
+    slides.addEventListener('shown', ({ detail: { photo, position } }) => photo.uuid !== this.#uuid && this.#go(photo, position));
+    slides.addEventListener('over', () => back(this.#addressOf(this.photo, false)));
+    for (const part of this.children) part.inert = true;
+    this.append(slides);
+    slides.begin(this.#position);
+  }
+
+  #endSlides() {
+    this.#slides.remove();
+    this.#slides = undefined;
+    for (const part of this.children) part.inert = false;
+    this.#title.focus();
   }
 
   async #toggleFavourite() {
@@ -293,13 +343,13 @@ class PhotoView extends Component {
   }
 
   #key(event) {
-    if (document.querySelector('dialog[open]') || event.target.closest?.('input, textarea, select')) return;
+    if (this.#slides || document.querySelector('dialog[open]') || event.target.closest?.('input, textarea, select')) return;
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     // Of a button that has the focus, a space presses that.
     if (event.key === ' ' && (!['film', 'moving'].includes(this.photo?.kind) || event.target.closest?.('button, video'))) return;
     const keys = {
       ' ': () => (this.photo.kind === 'film' ? this.#film.toggle() : this.#toggleMovement()),
-      Escape: () => this.#close(), f: () => this.#toggleFavourite(), i: () => this.#toggleFacts(), Delete: () => this.#trash(),
+      Escape: () => this.#close(), f: () => this.#toggleFavourite(), s: () => this.#beginSlides(), i: () => this.#toggleFacts(), Delete: () => this.#trash(),
       '+': () => this.#surface.zoom(1.4), '=': () => this.#surface.zoom(1.4), '-': () => this.#surface.zoom(1 / 1.4), 0: () => this.#surface.fit(),
       ArrowLeft: () => this.#surface.pan(80, 0) || this.#step(-1), ArrowRight: () => this.#surface.pan(-80, 0) || this.#step(1),
       ArrowUp: () => this.#surface.pan(0, 80), ArrowDown: () => this.#surface.pan(0, -80),

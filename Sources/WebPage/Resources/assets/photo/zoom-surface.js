@@ -8,7 +8,10 @@ const most = 8;
 /** Pixels of drawing sideways that count as going on. */
 const swipe = 60;
 
-/** Events: `step` with -1 or 1 as `detail`; `sharper` when it is shown larger than its pixels. */
+/** Pixels of drawing down that count as putting it away. */
+const drop = 110;
+
+/** Events: `step` with -1 or 1 as `detail`; `leave` when it is drawn down; `sharper` when it is shown larger than its pixels. */
 class ZoomSurface extends Component {
   #image = element('img', { alt: '', decoding: 'async', draggable: 'false' });
   #key;
@@ -176,8 +179,8 @@ class ZoomSurface extends Component {
       this.pan(dx, dy);
       pointer.panned = true;
     } else if (!pointer.pinched) {
-      const across = event.clientX - pointer.beginX;
-      this.#image.style.transform = `translate(calc(-50% + ${across}px), -50%)`;
+      const { across, down } = wayOf(pointer, event);
+      this.#image.style.transform = `translate(calc(-50% + ${down > Math.abs(across) ? 0 : across}px), calc(-50% + ${down > Math.abs(across) ? down : 0}px))`;
     }
     pointer.x = event.clientX;
     pointer.y = event.clientY;
@@ -189,11 +192,16 @@ class ZoomSurface extends Component {
     if (!pointer || this.#pointers.size > 0) return;
     this.#draw();
     if (event.type === 'pointercancel' || pointer.pinched || pointer.panned || !this.#isFitting) return;
-    const across = event.clientX - pointer.beginX;
-    if (Math.abs(across) > swipe && Math.abs(across) > Math.abs(event.clientY - pointer.beginY)) {
+    const { across, down } = wayOf(pointer, event);
+    if (Math.abs(across) > swipe && Math.abs(across) > Math.abs(down)) {
       this.dispatchEvent(new CustomEvent('step', { detail: across < 0 ? 1 : -1 }));
+    } else if (event.pointerType === 'touch' && down > drop) {
+      // Of a finger alone: a mouse that slips has a button for it.
+      this.dispatchEvent(new Event('leave'));
     }
   }
 }
+
+const wayOf = ({ beginX, beginY }, { clientX, clientY }) => ({ across: clientX - beginX, down: clientY - beginY });
 
 customElements.define('zoom-surface', ZoomSurface);

@@ -451,6 +451,7 @@ export default {
   'keys.shiftClick': 'Mit der Maus: Zum Auswählen über Fotos ziehen, oder das erste anklicken und das letzte mit der Umschalttaste.',
   'keys.single': 'Die Tasten / und ? benutzen',
   'keys.size': 'Größere oder kleinere Bilder',
+  'keys.slides': 'Diashow',
   'keys.timeline': 'Zeitleiste',
   'keys.title': 'Tastenkürzel',
   'keys.trash': 'In den Papierkorb',
@@ -708,6 +709,8 @@ export default {
   'settings.unpair': 'Diesen Browser vergessen',
   'settings.unpairHelp': 'Er zeigt keine Fotos mehr, bis er mit einem neuen Code wieder verbunden wird.',
 
+  'share.ready': 'Es kann geteilt werden',
+  'share.share': 'Teilen',
   'shell.away': 'Die Fotos sind nicht erreichbar. Sobald sie wieder da sind, geht es hier weiter.',
   'shell.awayTitle': 'Die Fotos sind nicht erreichbar',
   'shell.lock': 'Jetzt sperren',
@@ -717,6 +720,15 @@ export default {
   'shell.skip': 'Zum Inhalt springen',
   'shell.unlocked': 'Auf diesem Gerät entsperrt',
 
+  'slides.begin': 'Diashow',
+  'slides.end': 'Diashow beenden',
+  'slides.interval': 'Wie lange jedes Foto gezeigt wird',
+  'slides.next': 'Nächstes',
+  'slides.pause': 'Pause',
+  'slides.play': 'Weiter',
+  'slides.previous': 'Vorheriges',
+  'slides.shuffled': 'In zufälliger Folge',
+  'slides.title': 'Diashow',
   'state.loading': 'Wird geladen …',
 
   'storage.care': 'Wartung',

@@ -451,6 +451,7 @@ export default {
   'keys.shiftClick': 'With the mouse: drag over photos to select them, or click the first and Shift-click the last.',
   'keys.single': 'Use the keys / and ?',
   'keys.size': 'Larger or smaller pictures',
+  'keys.slides': 'Slideshow',
   'keys.timeline': 'Timeline',
   'keys.title': 'Keyboard shortcuts',
   'keys.trash': 'Move to the trash',
@@ -708,6 +709,8 @@ export default {
   'settings.unpair': 'Forget this browser',
   'settings.unpairHelp': 'It shows no photos until it is paired again with a new code.',
 
+  'share.ready': 'It is ready to be shared',
+  'share.share': 'Share',
   'shell.away': 'The photos are out of reach. This page continues as soon as they are back.',
   'shell.awayTitle': 'The photos are out of reach',
   'shell.lock': 'Lock now',
@@ -717,6 +720,15 @@ export default {
   'shell.skip': 'Skip to content',
   'shell.unlocked': 'Unlocked on this device',
 
+  'slides.begin': 'Slideshow',
+  'slides.end': 'End the slideshow',
+  'slides.interval': 'How long each photo is shown',
+  'slides.next': 'Next',
+  'slides.pause': 'Pause',
+  'slides.play': 'Go on',
+  'slides.previous': 'Previous',
+  'slides.shuffled': 'In any order',
+  'slides.title': 'Slideshow',
   'state.loading': 'Loading…',
 
   'storage.care': 'Maintenance',

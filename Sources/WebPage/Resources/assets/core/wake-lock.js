@@ -1,8 +1,4 @@
-// What keeps a device at its work while files are being sent: a screen that stays on, where the browser lets a page say so, and a
-// question before the page is left.
-
-/** Leaving the page ends the sending; the browser asks. */
-export const mayLeave = (event) => event.preventDefault();
+// A screen that stays on while something goes on that nobody touches, where the browser lets a page say so.
 
 /**
  * Keeps the screen on: a phone that locks stops the page. Browsers take the lock away with every look at another page, so that it is
@@ -19,7 +15,7 @@ export function keepAwake() {
       lock = await navigator.wakeLock?.request('screen');
       if (isOver) lock?.release();
     } catch {
-      // A battery that is low: the screen goes off, and what is missing is sent when it is on again.
+      // A battery that is low: the screen goes off, and it goes on when somebody looks again.
     }
   };
   document.addEventListener('visibilitychange', take);
