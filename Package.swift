@@ -212,6 +212,8 @@ let package = Package(
         // Photos on their way out, into a folder
         module(
             "Exporting", ["CommandLineInterface", "LibraryModel", "ServiceMesh", "Sidecars", "TextFolding", "CLinux"]),
+        // Assistants that ask the library, over standard input
+        module("Assistants", ["CommandLineInterface", "LibraryModel", "ServiceMesh", "Executors"]),
         // The programs as services, started with the machine
         module("Supervision", ["CommandLineInterface"]),
         // Whether all is well: the installation, the machine, the library
@@ -225,8 +227,8 @@ let package = Package(
         module(
             "Commands",
             [
-                "CommandLineInterface", "Exporting", "Supervision", "Diagnosis", "ControlSocket", "LibraryModel",
-                "ServiceMesh", "Files", "QRCodes",
+                "CommandLineInterface", "Exporting", "Assistants", "Supervision", "Diagnosis", "ControlSocket",
+                "LibraryModel", "ServiceMesh", "Files", "QRCodes",
             ]),
 
         // What measuring and the campaigns share: programs under test, their libraries, connections that keep accounts

@@ -1,3 +1,4 @@
+import Assistants
 import CommandLineInterface
 import Diagnosis
 import Exporting
@@ -14,7 +15,7 @@ enum CommandTable {
         + trashCommands
         + storageCommands
         + keyCommands + jobCommands + modeCommands + pinCommands + settingsCommands + webCommands + watchCommands
-        + toolCommands
+        + [.mcp] + toolCommands
 
     /// What each group is about, for its help page.
     static let groups = [
