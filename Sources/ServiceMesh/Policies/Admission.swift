@@ -121,17 +121,19 @@ final class Admission: Sendable {
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Int32, any Error>) in
                 let now = clock.now()
-                let free = withLock { state -> Int32? in
+                let decision = withLock { state -> Decision in
                     // A place may have come free since the decision, when nobody was in the queue to take it.
-                    if let place = take(message, now: now, state) { return place }
+                    if let place = take(message, now: now, state) { return .admitted(place) }
+                    // Or the queue may be full since: who decided at the same moment stands in it by now.
+                    guard state.waiting.count < limit.queued else { return .full }
                     state.waiting.append(Waiter(id: id, message: message, since: now, continuation: continuation))
-                    return nil
+                    return .wait(id)
                 }
-                if let free {
-                    continuation.resume(returning: free)
-                } else if Task.isCancelled {
-                    // onCancel may have come before the waiter stood in the queue.
-                    giveUp(id)
+                switch decision {
+                case .admitted(let place): continuation.resume(returning: place)
+                case .full, .closed: continuation.resume(throwing: full)
+                // onCancel may have come before the waiter stood in the queue.
+                case .wait: if Task.isCancelled { giveUp(id) }
                 }
             }
         } onCancel: {
