@@ -132,6 +132,22 @@ extension BrowserTests {
             }
         }
 
+        /// One more button must leave the date its place.
+        @Test(arguments: [320, 360]) func aPhoneHasRoomForIt(_ width: Int) async throws {
+            let house = House.here
+            let photo = try await house.photos()[2]
+            try await house.inTab(Look(width: width, isTouched: true)) { page in
+                try await page.wait(until: "document.querySelectorAll('.tile.loaded').length > 2")
+                try await page.run("navigator.canShare = () => true; location.hash = '#/photo/\(photo.uuid)'")
+                try await page.wait(until: "document.querySelector('zoom-surface img')?.naturalWidth > 0")
+                await page.picture("share \(width)")
+                #expect(try await page.evaluate("document.querySelector('photo-view h1').clientWidth >= 60"))
+                #expect(
+                    try await page.evaluate(
+                        "document.querySelector('photo-view > header').scrollWidth <= \(width)"))
+            }
+        }
+
         @Test func aFingerPutsAPhotoAway() async throws {
             let house = House.here
             let photo = try await house.photos()[2]

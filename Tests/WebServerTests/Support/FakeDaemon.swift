@@ -144,6 +144,8 @@ final class FakeConnection: DaemonConnection {
             return state.observers
         }
         for observer in observers.values { observer.feed.finish() }
+        // Else each would keep the other, and the folder would stay behind.
+        daemon.state.withLock { $0.connections.removeAll { $0 === self } }
     }
 
     func tell(_ value: Int, _ method: String) {

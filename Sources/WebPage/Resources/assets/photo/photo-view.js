@@ -55,6 +55,8 @@ class PhotoView extends Component {
     this.setAttribute('role', 'dialog');
     this.setAttribute('aria-modal', 'true');
     this.setAttribute('aria-label', t('photo.photo'));
+    const shares = canShare();
+    this.classList.toggle('shares', shares);
     this.append(
       element(
         'header', {},
@@ -65,7 +67,7 @@ class PhotoView extends Component {
         session.offers('group.send') && this.#send,
         iconButton('slides', t('slides.begin'), () => this.#beginSlides(), { class: 'icon-button slides' }),
         // On a phone the share sheet is how a photo leaves it, and saves it too.
-        canShare()
+        shares
           ? iconButton('share', t('share.share'), () => this.photo && attempt(() => share(this.photo)))
           : iconButton('download', t('photo.download'), () => this.photo && download(this.photo, 'original'), { class: 'icon-button download' }),
         iconButton('trash', t('photo.trash'), () => this.#trash()),
