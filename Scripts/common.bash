@@ -19,9 +19,10 @@ shared_by_threads=(
 # quarter of the time that these took there; CI runs them without it, and Scripts/test-races with it.
 # shellcheck disable=SC2034
 one_at_a_time=(
-    BackupsTests/{BackedUpFile,BackupFolder,BackupKeeping,BackupReaders,BackupStory,FilmBackup,ForeignBackup}Tests
+    BackupsTests/{BackedUpFile,Backup,BackupFolder,BackupKeeping,BackupReaders,BackupStory,FilmBackup,ForeignBackup}Tests
     BackupsTests/{ForeignDocument,HostileBackup,LongLists,NumberedCategory,PhoneBackup,RepackedBackup}Tests
-    BackupsTests/{RestoreCompletion,RestoreDifference,RestoreOfDamaged,SalvagedBackup,SealedBackup,SealedSidecar}Tests
+    BackupsTests/{RestoreCompletion,RestoreDifference,RestoreOfDamaged,RestoreOfSealed,RestoreReplacement}Tests
+    BackupsTests/{SalvagedBackup,SealedBackup,SealedSidecar}Tests
     BackupsTests/{StagedPhotos,UnfinishedBackup,UnpackedBackup}Tests
     ExchangeTests/{GroupBackup,GroupTime}Tests
     ImportingTests/{DateRevision,FileCopy,FilmImport,HostileMigration,HostileSchema,ImportReceipt,KeptSidecar}Tests
@@ -29,7 +30,7 @@ one_at_a_time=(
     ImportingTests/{MovingPhoto,Originals,PhotoPixels,Redate,Sheet,SidecarImport,SourceFile,StoredPreview,Thumbnail}Tests
     LibraryServicesTests/{Camera,Date,FilePath,HostileValue,PhotoSearch,PhotoWords,SealingKey,SearchIndex}Tests
     SmilePileTests/{CleaningUp,Erasure,FailedCommit,FilteredMessage,ForeignName,Guide,InterruptedJobs,MethodTable}Tests
-    SmilePileTests/{OwnFiles,Role,Shortage}Tests
+    SmilePileTests/{OwnFiles,Role,Shortage,WaitingJobs}Tests
     SQLiteCatalogueTests/{CameraCatalogue,CatalogueMigration,FoldedNames,ManyPhotos,ReviewMerge,SearchMark,SearchPlace}Tests
     SQLiteCatalogueTests/{RepeatingCatalogue,RepositoryContract,SearchedNames,SearchPlan,UnreadablePage}Tests
 )
