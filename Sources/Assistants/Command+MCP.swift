@@ -8,17 +8,17 @@ extension Command {
         words: ["mcp"], summary: "Let an assistant ask the library (Model Context Protocol).",
         details: """
             A server on standard input and output, for programs that start it: in their settings its command is
-            smilepile, with the argument mcp. What it offers are tools that find photos and tell of categories, jobs, backups and the
-            trash. What an assistant is told goes to whoever runs it: captions, names of files, dates. The sealed fields, the pictures
-            themselves, groups, keys and the PIN are never offered.
+            smilepile, with the argument mcp. What it offers are tools that find photos and tell of categories, jobs,
+            backups and the trash. What an assistant is told goes to whoever runs it: captions, names of files, dates.
+            The sealed fields, the pictures themselves, groups, keys and the PIN are never offered.
 
-            With --allow-changes it may also mark, move, caption and date photos, put them into the trash and take them out,
-            decide reviews, and begin backups. Nothing that cannot be taken back is offered.
+            With --allow-changes it may also mark, move, caption and date photos, put them into the trash and take
+            them out, decide reviews, and begin backups. Nothing that cannot be taken back is offered.
             """,
         options: [.flag("allow-changes", help: "Offer tools that change the library too.")],
         examples: [
             Example("smilepile mcp", "What an assistant starts; it looks and changes nothing."),
-            Example("smilepile mcp --allow-changes", "It may also mark, caption and date photos, or put them into the trash."),
+            Example("smilepile mcp --allow-changes", "It may also mark, caption and date photos."),
         ]
     ) { invocation, session in
         if isatty(STDIN_FILENO) == 1 {
