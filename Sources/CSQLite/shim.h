@@ -17,6 +17,3 @@ static inline int csqlite_without_memory_statistics(void) { return sqlite3_confi
 /// Gives the pages of the heap on which nothing stands back to the system; glibc keeps them otherwise, after work as large
 /// as an upgrade of the catalogue for as long as the process lives.
 static inline void csqlite_trim_heap(void) { malloc_trim(0); }
-
-/// What xSync of a file's methods does, which Swift cannot call through the table: SQLITE_OK or an error code.
-static inline int csqlite_sync(sqlite3_file *file) { return file->pMethods->xSync(file, SQLITE_SYNC_NORMAL); }

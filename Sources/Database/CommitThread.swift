@@ -80,14 +80,9 @@ final class CommitThread: Sendable {
 
     private func run(_ connection: Connection) {
         var log = LogPolicy(limit: limits.logPages)
-        // Now and not when it is first needed: by then another file may have the path.
-        var sync = try? BackgroundSync(path: file.path, functions: file.schema.functions)
         while true {
             switch queue.wait(idleAfter: log.isWrittenBack ? nil : limits.idleCheckpoint) {
             case .finished:
-                settle(sync, connection)
-                // Its reader would keep the log from being emptied.
-                sync = nil
                 // What SQLite's planner knows about the tables, brought up to date where they have changed much. A
                 // full disk is no reason not to close.
                 if limits.refusal() != nil {
@@ -99,29 +94,26 @@ final class CommitThread: Sendable {
                 _ = checkpoint(connection, SQLITE_CHECKPOINT_TRUNCATE)
                 return
             case .idle:
-                settle(sync, connection)
                 // Where a reader still needs some of the log, the rest waits for the next commit: no loop.
                 _ = checkpoint(connection, SQLITE_CHECKPOINT_PASSIVE)
                 log.isWrittenBack = true
                 connection.releaseMemory()
                 state.withLock { $0.idleObserver }?()
             case .items:
-                takeTurn(connection, &log, sync)
+                takeTurn(connection, &log)
             }
         }
     }
 
-    private func takeTurn(_ connection: Connection, _ log: inout LogPolicy, _ sync: BackgroundSync? = nil) {
+    private func takeTurn(_ connection: Connection, _ log: inout LogPolicy) {
         guard let item = queue.take() else { return }
         if let writingStopped { return item.fail(DatabaseError.writingStopped(detail: writingStopped)) }
         switch item.kind {
         case .shared: commitGroup(startingWith: item, connection)
         case .alone: commitAlone(item, connection)
-        case .bare:
-            settle(sync, connection)
-            runBare(item, connection)
+        case .bare: runBare(item, connection)
         }
-        careForLog(connection, &log, sync)
+        if let mode = log.checkpointDue(pages: connection.logPages) { _ = checkpoint(connection, mode) }
     }
 
     // MARK: In a simulation
@@ -212,17 +204,14 @@ final class CommitThread: Sendable {
             try connection.control(.commit)
         } catch let error as DatabaseError {
             let mayHaveCommitted = connection.mayHaveCommitted
-            // Closing would write back what this process believes, without that transaction, and remove the log.
-            if mayHaveCommitted { stopWriting(connection, because: error.cause) }
+            if mayHaveCommitted {
+                // Closing would write back what this process believes, without that transaction, and remove the log.
+                try? connection.setFlag(SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)
+                state.withLock { $0.writingStopped = error.cause }
+            }
             if connection.isInTransaction { try? connection.control(.rollback) }
             throw mayHaveCommitted ? DatabaseError.outcomeUnknown(detail: error.cause) : error
         }
-    }
-
-    /// From here on nothing is written, and the log stays for the next start to decide by.
-    private func stopWriting(_ connection: Connection, because reason: String) {
-        try? connection.setFlag(SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, true)
-        state.withLock { $0.writingStopped = reason }
     }
 
     /// Runs one body in its savepoint. Where it throws, what it did is undone and its neighbours go on.
@@ -310,46 +299,16 @@ final class CommitThread: Sendable {
 
     // MARK: Checkpoints
 
-    /// Writes the log back where it is due after a commit: most of it while the next commits go on.
-    private func careForLog(_ connection: Connection, _ log: inout LogPolicy, _ sync: BackgroundSync?) {
-        guard writingStopped == nil else { return }
-        if let sync, sync.isPending {
-            guard !sync.isRunning else { return }
-            settle(sync, connection)
-            // What came meanwhile. Where it is little it is written back here and now, so that the log starts over.
-            if connection.logPages <= sync.pages + limits.logPages / 4 {
-                _ = checkpoint(connection, SQLITE_CHECKPOINT_PASSIVE)
-                return
-            }
-        }
-        guard let mode = log.checkpointDue(pages: connection.logPages) else { return }
-        if mode == SQLITE_CHECKPOINT_PASSIVE, let sync, sync.begin(connection) {
-            noteCheckpoint(connection)
-            log.isWrittenBack = false
-        } else {
-            _ = checkpoint(connection, mode)
-        }
-    }
-
-    /// Waits for the sync of a checkpoint that was begun.
-    private func settle(_ sync: BackgroundSync?, _ connection: Connection) {
-        if let error = sync?.settle() { stopWriting(connection, because: error.cause) }
-    }
-
     /// Writes the log back into the file. True where the whole log was.
     ///
     /// A failure (a full disk) is not one of any caller's: the log keeps everything and the next checkpoint tries again.
     func checkpoint(_ connection: Connection, _ mode: Int32) -> Bool {
         guard writingStopped == nil else { return false }
         let isWhole = connection.checkpoint(mode)
-        noteCheckpoint(connection)
-        return isWhole
-    }
-
-    private func noteCheckpoint(_ connection: Connection) {
         state.withLock { state in
             state.statistics.checkpoints &+= 1
             state.statistics.logPages = connection.logPages
         }
+        return isWhole
     }
 }
