@@ -9,6 +9,7 @@
 What can be called, with which parameters, says `smilepile call rpc.discover`. A library is used by one thread at a time.
 """
 
+import io
 import itertools
 import json
 import os
@@ -77,12 +78,15 @@ class Library:
         """A photo's file, opened for reading: `thumbnail`, `preview`, `photo`, `original` or `film`.
 
         The daemon hands it over open, so that no path is needed and nothing moves it away meanwhile. The film of a photo that
-        moves stands within its original, and is read from there: as many bytes as the result says.
+        moves stands within its original, and is read from there: a few seconds, into memory.
         """
         result, files = self._call("photo.open", {"id": photo, "file": file}, wants_files=True)
         opened = os.fdopen(files[result["content"]], "rb")
-        opened.seek(result.get("offset", 0))
-        return opened
+        if "offset" not in result:
+            return opened
+        with opened:
+            opened.seek(result["offset"])
+            return io.BytesIO(opened.read(result["size"]))
 
     def pages(self, method, field, **params):
         """Every element of a list that comes in pages, such as those of `photo.search`."""

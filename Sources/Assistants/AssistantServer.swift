@@ -98,7 +98,7 @@ actor AssistantServer {
     }
 
     private func note(_ method: String, _ params: JSONValue?) {
-        guard method == "notifications/cancelled", let id = params?["requestId"] else { return }
+        guard method == "notifications/cancelled", let id = params?["requestId"], id != .null else { return }
         running[Self.key(id)]?.cancel()
     }
 

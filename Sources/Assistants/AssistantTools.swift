@@ -17,9 +17,10 @@ struct AssistantTools: Sendable {
         "job.receipt", "library.status", "mesh.health", "photo.cameras", "photo.count", "photo.get", "photo.search",
         "photo.timeline", "storage.usage", "swipe.history", "swipe.pending", "swipe.sessions", "trash.list",
     ]
-    /// Change something, and what they change can be taken back: photos go into the trash at most.
+    /// Change something and remove nothing for good: photos go into the trash at most. Without backups: one is a file with every
+    /// picture in it, at a path that the assistant would choose.
     static let changing: Set<String> = [
-        "backup.create", "backup.verify", "category.add", "category.edit", "job.cancel", "job.pause", "job.resume",
+        "category.add", "category.edit", "job.cancel", "job.pause", "job.resume",
         "library.rescan", "photo.caption", "photo.delete", "photo.edit", "photo.favorite", "photo.move",
         "swipe.finish", "swipe.record", "swipe.start", "swipe.undo", "thumbnail.rebuild", "trash.restore",
     ]
@@ -43,8 +44,8 @@ struct AssistantTools: Sendable {
                     "inputSchema": params,
                     "annotations": [
                         "readOnlyHint": .bool(Self.reading.contains(method)),
-                        // Nothing that is offered destroys; it is said, since the protocol supposes it.
-                        "destructiveHint": false, "openWorldHint": false,
+                        // So that a person is asked first: a caption or a date that is written over is kept nowhere.
+                        "destructiveHint": .bool(!Self.reading.contains(method)), "openWorldHint": false,
                     ],
                 ])
         }

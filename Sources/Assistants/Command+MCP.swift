@@ -13,7 +13,8 @@ extension Command {
             The sealed fields, the pictures themselves, groups, keys and the PIN are never offered.
 
             With --allow-changes it may also mark, move, caption and date photos, put them into the trash and take
-            them out, decide reviews, and begin backups. Nothing that cannot be taken back is offered.
+            them out, and decide reviews. It can remove nothing for good, but a caption or a date that it writes
+            over is not kept.
             """,
         options: [.flag("allow-changes", help: "Offer tools that change the library too.")],
         examples: [
