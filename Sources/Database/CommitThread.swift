@@ -94,6 +94,7 @@ final class CommitThread: Sendable {
                 _ = checkpoint(connection, SQLITE_CHECKPOINT_TRUNCATE)
                 return
             case .idle:
+                while queue.isEmpty, connection.owesUpkeep { takeUpkeepStep(connection) }
                 // Where a reader still needs some of the log, the rest waits for the next commit: no loop.
                 _ = checkpoint(connection, SQLITE_CHECKPOINT_PASSIVE)
                 log.isWrittenBack = true
@@ -176,6 +177,7 @@ final class CommitThread: Sendable {
         }
 
         do {
+            if stored > 0 { takeUpkeepStep(connection, after: tables) }
             if stored == 0 { try connection.control(.rollback) } else { try commit(connection) }
         } catch {
             // Also for bodies that threw: what they saw of their neighbours' work never came to be.
@@ -278,13 +280,37 @@ final class CommitThread: Sendable {
             guard connection.isInTransaction else {
                 throw DatabaseError.notCommitted(cause: "a statement ended the transaction")
             }
+            let tables = connection.touchedTables
+            takeUpkeepStep(connection, after: tables)
             try commit(connection)
-            announce(stored: 1, refused: 0, tables: connection.touchedTables)
+            announce(stored: 1, refused: 0, tables: tables)
             reply()
         } catch {
             if connection.isInTransaction { try? connection.control(.rollback) }
             announce(stored: 0, refused: 1, tables: [])
             item.fail(error)
+        }
+    }
+
+    // MARK: Upkeep
+
+    /// A part of the transaction that is about to be committed. A failure is not one of any caller's: the next commit tries again,
+    /// and says itself what is wrong with the disk.
+    private func takeUpkeepStep(_ connection: Connection, after tables: Set<String>) {
+        guard let upkeep = file.schema.upkeep, !upkeep.tables.isDisjoint(with: tables) else { return }
+        connection.owesUpkeep = (try? connection.inSavepoint { try upkeep.step(connection) }) ?? false
+    }
+
+    /// A transaction of its own, while nobody waits.
+    private func takeUpkeepStep(_ connection: Connection) {
+        guard let upkeep = file.schema.upkeep, writingStopped == nil else { return connection.owesUpkeep = false }
+        do {
+            try connection.control(.beginWriting)
+            connection.owesUpkeep = try upkeep.step(connection)
+            try commit(connection)
+        } catch {
+            connection.owesUpkeep = false
+            if connection.isInTransaction { try? connection.control(.rollback) }
         }
     }
 

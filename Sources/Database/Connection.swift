@@ -19,6 +19,8 @@ public final class Connection {
     var isLent = false
     /// Tables that statements have changed since this was last emptied.
     var touchedTables: Set<String> = []
+    /// Whether the last step of the schema's ``Upkeep`` has left something to be done.
+    var owesUpkeep = false
     /// Tables that SQLite's compiler has named as written since this was last emptied.
     private var compiledWrites: Set<String> = []
     /// Where rows that were passed over are noted, and how many there were in all reads of this connection.
@@ -76,6 +78,10 @@ public final class Connection {
     private static let processWideSettings: Void = { _ = csqlite_without_memory_statistics() }()
 
     // MARK: Statements
+
+    /// Rows that have been inserted, changed or deleted since the connection was opened, those of triggers and of the tables
+    /// beneath a text index included.
+    public var totalChanges: Int64 { sqlite3_total_changes64(handle) }
 
     /// Runs one statement to its end and returns how many rows it inserted, changed or deleted itself (what its
     /// triggers and foreign-key actions did is not counted).

@@ -8,9 +8,13 @@ public struct Schema: Sendable {
     public let migrations: [Migration]
     /// Registered on every connection, before migrations run.
     public let functions: [ScalarFunction]
+    /// What its tables need done besides, a little at a time.
+    public let upkeep: Upkeep?
 
     /// - Precondition: `applicationID` is not 0 (the value of files that say nothing); versions are 1 or more and rise.
-    public init(applicationID: Int32, migrations: [Migration], functions: [ScalarFunction] = []) {
+    public init(
+        applicationID: Int32, migrations: [Migration], functions: [ScalarFunction] = [], upkeep: Upkeep? = nil
+    ) {
         precondition(applicationID != 0, "an application id tells files apart; 0 says nothing")
         var last = 0
         for migration in migrations {
@@ -20,10 +24,28 @@ public struct Schema: Sendable {
         self.applicationID = applicationID
         self.migrations = migrations
         self.functions = functions
+        self.upkeep = upkeep
     }
 
     /// The version that a file has once every migration ran (`PRAGMA user_version`); 0 without migrations.
     public var version: Int { migrations.last?.version ?? 0 }
+}
+
+/// Work that writes leave behind and that is done in small steps: one with each commit that makes more of it, and the rest
+/// while there is nothing else to do.
+///
+/// A text index in FTS5 is such a table: each write adds a segment to it, and the segments are merged from time to time. Left to
+/// itself it merges at once what 64 pages have left, in the middle of the write that fills the last of them.
+public struct Upkeep: Sendable {
+    /// Writes to any of these make more to be done.
+    let tables: Set<String>
+    let step: @Sendable (Connection) throws -> Bool
+
+    /// - Parameter step: does a little of it, within milliseconds, and says whether there may be more. It is a part of a
+    ///   transaction; where it throws, only what it did itself is undone.
+    public init(after tables: Set<String>, step: @escaping @Sendable (Connection) throws -> Bool) {
+        (self.tables, self.step) = (tables, step)
+    }
 }
 
 /// One step from one version of the schema to the next. It runs in one transaction: wholly or not at all.

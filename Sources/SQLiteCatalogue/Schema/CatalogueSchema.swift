@@ -15,7 +15,8 @@ package enum CatalogueSchema {
     /// With those of single columns, which stand beside what the column is for: ``PhotoColumns/migrations``.
     package static let schema = Schema(
         applicationID: applicationID,
-        migrations: (own + PhotoColumns.migrations).sorted { $0.version < $1.version })
+        migrations: (own + PhotoColumns.migrations).sorted { $0.version < $1.version },
+        upkeep: SearchMergeSchema.upkeep)
 
     private static let own =
         [
@@ -52,6 +53,7 @@ package enum CatalogueSchema {
                 apply: nameSources),
             Migration(version: 22, name: "scheduled backups into folders", script: version22),
             Migration(version: 23, name: "films, and photos that move", script: version23),
+            Migration(version: 24, name: "the text index is merged in steps", script: SearchMergeSchema.script),
         ]
 
     /// Sealed fields belonged to the row of a photo in the library, and went with it into nothing when that went to the trash.
