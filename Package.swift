@@ -178,11 +178,18 @@ let package = Package(
                 "Importing", "LibraryServices", "LibraryStorage", "LibraryModel", "ServiceMesh", "Executors", "Files",
                 "HTTPClient", "Imaging", "ZipArchive", "CLinux",
             ]),
+        // Galleries for people without a device
+        module(
+            "Links",
+            [
+                "Importing", "LibraryServices", "LibraryStorage", "LibraryModel", "ServiceMesh", "Executors", "Imaging",
+                "ImageWorkerProtocol", "Sealing",
+            ]),
         // What a program embeds
         module(
             "SmilePile",
             [
-                "Importing", "Backups", "Exchange", "LibraryServices", "LibraryStorage", "SQLiteCatalogue",
+                "Importing", "Backups", "Exchange", "Links", "LibraryServices", "LibraryStorage", "SQLiteCatalogue",
                 "PhotoFolder", "LibraryModel", "ServiceMesh", "Executors", "Files", "Imaging", "Scratch", "Sealing",
             ]),
         module("ControlSocket", ["ServiceMesh", "Randomness", "CLinux"]),
@@ -366,6 +373,11 @@ let package = Package(
                 "SmilePile", "Exchange", "LibraryServices", "LibraryStorage", "SQLiteCatalogue", "LibraryModel",
                 "ServiceMesh", "Imaging", "ZipArchive", "SampleAlbum", "ServiceMeshTesting", "LibraryTestSupport",
                 "TestSupport",
+            ]),
+        tests(
+            "LinksTests",
+            [
+                "SmilePile", "Links", "LibraryModel", "ServiceMesh", "SampleAlbum", "LibraryTestSupport", "TestSupport",
             ]),
         // What only all of them together have
         tests(

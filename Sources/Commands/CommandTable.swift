@@ -14,7 +14,8 @@ enum CommandTable {
         + backupKeepingCommands + migrateCommands
         + trashCommands
         + storageCommands
-        + keyCommands + jobCommands + modeCommands + pinCommands + settingsCommands + webCommands + watchCommands
+        + keyCommands + jobCommands + modeCommands + pinCommands + settingsCommands + webCommands
+        + linkCommands + watchCommands
         + [.mcp] + toolCommands
 
     /// What each group is about, for its help page.
@@ -32,6 +33,7 @@ enum CommandTable {
         "pin": "The PIN that keeps children out of what is a parent's.",
         "settings": "What a person may change, and what the library notes by itself.",
         "web": "The page on which browsers of the house show the photos.",
+        "links": "Links with which others see some photos, for some days.",
         "jobs": "Long work in the daemon: imports, backups, restores.",
     ]
 

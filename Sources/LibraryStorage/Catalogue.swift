@@ -98,6 +98,7 @@ package protocol CatalogueTransaction {
     var settings: any SettingRepository { get }
     var access: any AccessRepository { get }
     var devices: any DeviceRepository { get }
+    var links: any LinkRepository { get }
     var jobs: any JobRepository { get }
     var discardedFiles: any DiscardedFileRepository { get }
     var unfinishedBackups: any UnfinishedBackupRepository { get }

@@ -8,7 +8,8 @@ extension SQLiteCatalogue {
     /// Of a library's size or less than that: looked at together. With what their ids are called where it is not `id`.
     private static let short = [
         "swipe_sessions": "id", "swipe_machines": "id", "swipe_partners": "id", "groups": "id",
-        "group_members": "user_id", "group_photos": "id", "group_hubs": "id", "devices": "id", "backups": "number",
+        "group_members": "user_id", "group_photos": "id", "group_hubs": "id", "devices": "id", "links": "id",
+        "backups": "number",
     ]
 
     /// So many photos are looked at in less than a second, once. Of more, those that reads have met are told.
@@ -81,6 +82,7 @@ extension UnreadableEntry {
             case "group_photos": "photo of a group"
             case "group_hubs", "swipe_machines", "swipe_partners": "other machine"
             case "devices": "device"
+            case "links": "link"
             case "backups": "backup"
             default: row.table
             }

@@ -186,6 +186,7 @@ struct SQLTransaction: CatalogueTransaction {
     var settings: any SettingRepository { SettingTable(connection: connection) }
     var access: any AccessRepository { AccessTable(connection: connection) }
     var devices: any DeviceRepository { DeviceTable(connection: connection) }
+    var links: any LinkRepository { LinkTable(connection: connection) }
     var jobs: any JobRepository { JobRows(connection: connection) }
     var failedSources: any FailedSourceRepository { FailedSourceTable(connection: connection) }
     var knownFiles: any KnownFileRepository { KnownFileTable(connection: connection) }

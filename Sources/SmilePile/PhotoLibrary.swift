@@ -8,6 +8,7 @@ import Imaging
 import Importing
 import LibraryServices
 import LibraryStorage
+import Links
 import PhotoFolder
 import SQLiteCatalogue
 import Scratch
@@ -332,6 +333,9 @@ public final class PhotoLibrary: Sendable {
                 due: due),
             FolderWatcher(catalogue: catalogue, namedFiles: namedFiles, files: files, pauses: folderPauses),
         ]
+            + LinkStore.services(
+                catalogue: catalogue, photoFiles: photoFiles, workers: workers, files: files, deriver: deriver,
+                clock: bootClock, due: due)
     }
 
     // MARK: Roles

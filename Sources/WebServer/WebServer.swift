@@ -26,7 +26,7 @@ public struct WebListener: Sendable {
     }
 }
 
-/// HTTP in front of a daemon's messages: for browsers that are paired, and for nobody else.
+/// HTTP in front of a daemon's messages: for browsers that are paired, members of groups, and visitors of links, and for nobody else.
 ///
 /// ```swift
 /// let connector = try Connector(socket: path)
@@ -48,6 +48,7 @@ public final class WebServer: Sendable {
     private let pictures: KeptPictures
     private let shared: SharedConnection
     private let members: SharedConnection
+    private let links: LinkVisitors
 
     /// - Parameters:
     ///   - listeners: the server's from now on. None where others are to come (``listen(on:)``).
@@ -70,16 +71,18 @@ public final class WebServer: Sendable {
         members = SharedConnection(connect: connect)
         let table = ConnectionTable(most: limits.connections, mostOfNetwork: limits.connectionsOfAddress)
         devices = Devices(pictures: pictures, shared: shared, onForget: table.cut(token:), connect: connect)
+        links = LinkVisitors(shared: shared, table: table)
         disk = BlockingPool(name: "web-files", threads: 2)
         let router = Router(
             safety: Safety(names: names), files: files, limits: limits,
             cookie: TokenCookie(port: address.port, isSecure: tls != nil), devices: devices,
-            pictures: pictures, disk: disk, members: members, table: table, whereabouts: whereabouts,
-            isSecure: tls != nil)
+            pictures: pictures, disk: disk, members: members, table: table, links: links,
+            whereabouts: whereabouts, isSecure: tls != nil)
         let core = HTTPCore(limits: limits, table: table, headers: Safety.headers, accessLog: accessLog) {
             router.answer($0)
         }
         http = try HTTPServer(listeners: listeners.map(\.socket), identity: tls, core: core)
+        links.start()
         Task { [devices] in await devices.start() }
     }
 
@@ -93,6 +96,7 @@ public final class WebServer: Sendable {
     public func stop() async {
         // The connections to the daemon first: then no request waits for it.
         pictures.stop()
+        links.stop()
         await devices.stop()
         await shared.stop()
         await members.stop()

@@ -162,6 +162,9 @@ import Testing
         let code = try await after(InviteDevice()).code
         let device = try await after(PairDevice(code: code, name: "phone")).device
         try await after(ForgetDevice(id: device.id))
+        let link = try await after(CreateLink(photoIds: [1]))
+        try await after(OpenLink(token: link.token))
+        try await after(RevokeLink(id: link.link.id))
         let upload = try await after(BeginUpload(name: "a.jpg")).upload
         try await after(ResumeUpload(upload: upload))
         try await after(DiscardUpload(upload: upload))

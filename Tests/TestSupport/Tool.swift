@@ -11,6 +11,7 @@ package struct Tool: Sendable {
     package static let go = Tool("go")
     package static let shell = Tool("bash")
     package static let ffmpeg = Tool("ffmpeg")
+    package static let exiftool = Tool("exiftool")
 
     private let name: String
     private let path: String?

@@ -1,10 +1,10 @@
 import LibraryStorage
 
-/// How long the next try of a PIN has to wait, after so many wrong ones in a row.
-enum PINDelay {
+/// How long the next try of a PIN, or of a link's password, has to wait, after so many wrong ones in a row.
+package enum PINDelay {
     /// Wrong ones that cost nothing, since people slip: from one device, and from all together, so that a child who guesses on one
     /// keeps nobody from another.
-    static let (freeOfOne, freeOfAll) = (4, 19)
+    package static let (freeOfOne, freeOfAll) = (4, 19)
     private static let first: Int64 = 30_000
     private static let longest: Int64 = 3_600_000
 
@@ -20,7 +20,7 @@ enum PINDelay {
     /// What has passed is counted by the clock of the machine's start alone. Where the machine was started again since, or
     /// the library moved to another, what has passed since this start is what can be vouched for; the date, which anybody
     /// may set, says nothing.
-    static func left(after failures: Int, free: Int = freeOfOne, _ last: BootTime?, at now: BootTime) -> Int64 {
+    package static func left(after failures: Int, free: Int = freeOfOne, _ last: BootTime?, at now: BootTime) -> Int64 {
         let delay = after(failures: failures, free: free)
         guard delay > 0 else { return 0 }
         var since: Int64 = 0

@@ -74,6 +74,8 @@ struct PictureFacts: Decodable {
 enum PictureCaching {
     /// For as long as its address names what it shows.
     case byDigest
+    /// Only after it has asked whether it still may.
+    case whileAsked
     case never
 }
 
@@ -103,6 +105,7 @@ enum PictureResponse {
         let cacheControl =
             switch caching {
             case .byDigest: isFixed ? "private, max-age=31536000, immutable" : "private, no-cache"
+            case .whileAsked: "private, no-cache"
             case .never: "no-store"
             }
         var headers = [

@@ -4,8 +4,8 @@ import ServiceMesh
 
 /// Which part answers a request, and what is looked at before any does.
 final class Router: Sendable {
-    private let safety: Safety
-    private let files: [String: StaticFile]
+    let safety: Safety
+    let files: [String: StaticFile]
     private let rate: RequestRate
     private let strangers: [Stranger: RequestRate]
     let limits: HTTPLimits
@@ -18,6 +18,9 @@ final class Router: Sendable {
     /// For the questions of members of groups on other machines.
     let members: SharedConnection
     let knownTokens = KnownTokens()
+    /// Of links that the daemon has known lately.
+    let knownLinks = KnownTokens()
+    let links: LinkVisitors
     let uploadSlots: UploadSlots
     let table: ConnectionTable
     let whereabouts: Whereabouts
@@ -27,7 +30,7 @@ final class Router: Sendable {
     init(
         safety: Safety, files: [StaticFile], limits: HTTPLimits, cookie: TokenCookie, devices: Devices,
         pictures: KeptPictures, disk: BlockingPool, members: SharedConnection, table: ConnectionTable,
-        whereabouts: Whereabouts, isSecure: Bool
+        links: LinkVisitors, whereabouts: Whereabouts, isSecure: Bool
     ) {
         self.safety = safety
         self.files = Dictionary(files.map { ($0.path, $0) }, uniquingKeysWith: { $1 })
@@ -45,6 +48,7 @@ final class Router: Sendable {
         self.disk = disk
         self.members = members
         self.table = table
+        self.links = links
         self.whereabouts = whereabouts
         self.isSecure = isSecure
         uploadSlots = UploadSlots(limits.picturesAtOnce)
@@ -69,6 +73,7 @@ final class Router: Sendable {
         }
         // A browser sends no such header by itself, so nobody else's page can have it sent.
         if head.path.hasPrefix("/api/") { return try hub(head) }
+        if head.path.hasPrefix("/s/") { return try link(head) }
         // Of a phone's share sheet, where no service worker has taken it: the page opens, and says that there is nothing. It comes from
         // another app, changes nothing here, and its body is not read.
         if head.path == "/share" {
@@ -146,10 +151,10 @@ final class Router: Sendable {
             headers: [Header("Allow", allowed)])
     }
 
-    /// What a client tries that is not known. Each kind has requests of its own: a client that guesses the tokens of groups keeps no
-    /// new browser out.
+    /// What a client tries that is not known. Each kind has requests of its own: a client that guesses the tokens of groups, or links, keeps
+    /// no new browser out.
     enum Stranger: CaseIterable {
-        case code, browser, member
+        case code, browser, member, link
     }
 
     /// One of the few requests that somebody has who is not known.

@@ -15,6 +15,15 @@ final class FakeDaemon: Sendable {
         var name: String?
     }
 
+    struct Link: Sendable {
+        var id: String
+        var password: String?
+        /// `expired`, `revoked`; nil while it is open.
+        var end: String?
+        /// By uuid and kind.
+        var pictures: [String: [UInt8]] = [:]
+    }
+
     struct State {
         var isUp = true
         /// Device ids by token.
@@ -28,6 +37,10 @@ final class FakeDaemon: Sendable {
         /// What `hub.send` was asked, and the bytes that came before.
         var sent: [[String: JSONValue]] = []
         var received: [String: String] = [:]
+        /// Links by their tokens.
+        var links: [String: Link] = [:]
+        /// What was asked of links.
+        var visited: [[String: JSONValue]] = []
         /// Whether whoever asks is a child.
         var isKids = false
         /// Paths of uploads.
@@ -58,6 +71,8 @@ final class FakeDaemon: Sendable {
     let answered = Gate()
     /// Changes of the devices that the server has taken in.
     let told = Gate()
+    /// Changes of the links that the server has taken in.
+    let toldLinks = Gate()
     /// Calls of `device.authenticate`.
     let authenticated = Gate()
     /// Calls that have been cancelled.
@@ -70,6 +85,7 @@ final class FakeDaemon: Sendable {
         cancelled.open()
         resumed.open()
         told.open()
+        toldLinks.open()
     }
 
     func connect() throws -> FakeConnection {
@@ -118,6 +134,15 @@ final class FakeDaemon: Sendable {
             return state.connections
         }
         for connection in connections { connection.tell(0, "device.observe") }
+    }
+
+    /// Ends a link, and tells of it.
+    func revoke(_ token: String) {
+        let connections = state.withLock { state in
+            state.links[token]?.end = "revoked"
+            return state.connections
+        }
+        for connection in connections { connection.tell(0, "link.observe") }
     }
 
     var calls: [String] { called.value }
@@ -213,6 +238,21 @@ final class FakeConnection: DaemonConnection {
                 _ = try Self.group(params, state)
                 state.sent.append(params)
                 return ["decisions": 1]
+            case "link.open":
+                let link = try Self.link(params, &state)
+                if let password = link.password, params["visit"] == nil {
+                    guard let given = params["password"] else {
+                        throw MeshError(.unauthenticated, "It has a password.", details: ["link": "password"])
+                    }
+                    guard given == .string(password) else {
+                        throw MeshError(
+                            .unauthenticated, "Wrong.", details: ["link": "wrong", "retryAfterMs": 30_000])
+                    }
+                }
+                return ["id": .string(link.id), "photoCount": 1, "visit": "visit_0123456789abcdef"]
+            case "link.photos":
+                let link = try Self.link(params, &state)
+                return ["id": .string(link.id), "photos": [["uuid": "a"]], "after": params["after"] ?? "none"]
             case "hub.leave":
                 _ = try Self.group(params, state)
                 state.members[params["token"]?.stringValue ?? ""] = nil
@@ -237,6 +277,18 @@ final class FakeConnection: DaemonConnection {
 
     private static func photo(_ id: String, _ group: String) -> JSONValue {
         ["id": .string(id), "group_id": .string(group), "sender_name": "Ada"]
+    }
+
+    /// The link that is asked for, while it is open.
+    private static func link(
+        _ params: [String: JSONValue], _ state: inout FakeDaemon.State
+    ) throws -> FakeDaemon.Link {
+        state.visited.append(params)
+        guard let link = state.links[params["token"]?.stringValue ?? ""] else {
+            throw MeshError(.notFound, "There is no such link.", details: ["link": "unknown"])
+        }
+        if let end = link.end { throw MeshError(.failedPrecondition, "It has ended.", details: ["link": .string(end)]) }
+        return link
     }
 
     /// The group of whoever asks.
@@ -292,6 +344,21 @@ final class FakeConnection: DaemonConnection {
                 return (
                     ["photo": ["fileSize": .integer(Int64(bytes.count)), "groupId": .string(group)]], path, O_RDONLY
                 )
+            case "link.openPhoto":
+                let link = try Self.link(params, &state)
+                let kind = params["file"]?.stringValue ?? ""
+                guard kind != "original" else { throw MeshError(.permissionDenied, "This link gives no originals.") }
+                guard let bytes = link.pictures[(params["uuid"]?.stringValue ?? "") + "/" + kind] else {
+                    throw MeshError(.notFound, "This link does not show that.")
+                }
+                let path = folder.file(UUID().uuidString)
+                try Data(bytes).write(to: URL(fileURLWithPath: path))
+                return (
+                    [
+                        "id": .string(link.id), "mediaType": .string(kind == "preview" ? "image/webp" : "image/jpeg"),
+                        "size": .integer(Int64(bytes.count)), "version": "00ff",
+                    ], path, O_RDONLY
+                )
             case "hub.receive":
                 _ = try Self.group(params, state)
                 let upload = UUID().uuidString.lowercased()
@@ -333,7 +400,7 @@ final class FakeConnection: DaemonConnection {
     ) async throws -> Data {
         try check()
         if method == "thing.end" { return Data("7".utf8) }
-        guard ["thing.observe", "device.observe", "photo.observe"].contains(method) else {
+        guard ["thing.observe", "device.observe", "photo.observe", "link.observe"].contains(method) else {
             throw MeshError(.permissionDenied, "\(method) is for parents.")
         }
         let (values, feed) = AsyncStream.makeStream(of: Int.self)
@@ -347,10 +414,16 @@ final class FakeConnection: DaemonConnection {
         var sequence: UInt64 = 0
         for await value in values {
             sequence += 1
-            let ids = daemon.state.withLock { state in state.tokens.values.map { "\"\($0)\"" }.joined(separator: ",") }
-            let json = method == "device.observe" ? "{\"ids\":[\(ids)]}" : "{\"is\":\(value)}"
+            let ids = daemon.state.withLock { state in
+                let told =
+                    method == "link.observe"
+                    ? state.links.values.filter { $0.end == nil }.map(\.id) : Array(state.tokens.values)
+                return told.map { "\"\($0)\"" }.joined(separator: ",")
+            }
+            let json = ["device.observe", "link.observe"].contains(method) ? "{\"ids\":[\(ids)]}" : "{\"is\":\(value)}"
             try await onUpdate(ControlUpdate(sequence: sequence, value: Data(json.utf8), overflowed: false))
             if method == "device.observe" { await daemon.told.pass() }
+            if method == "link.observe" { await daemon.toldLinks.pass() }
         }
         state.withLock { _ = $0.observers.removeValue(forKey: key) }
         try Task.checkCancellation()

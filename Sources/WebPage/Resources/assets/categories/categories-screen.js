@@ -7,6 +7,7 @@ import { Refusal, describe, showDialog } from '../core/dialog.js';
 import { observe } from '../core/observations.js';
 import { pictureKind } from '../core/pictures.js';
 import { address } from '../core/router.js';
+import { session } from '../core/session.js';
 import { t } from '../core/text.js';
 import { attempt, toast } from '../core/toasts.js';
 import { chip, palette, paletteField } from './palette.js';
@@ -160,7 +161,14 @@ class CategoriesScreen extends Component {
         paletteField(shown.colorHex, (colour) => {
           shown.colorHex = colour;
           draw();
-        })],
+        }),
+        category && session.offers('link.create') && element('div', { class: 'buttons' }, textButton(t('link.make'), ({ target }) => {
+          target.closest('dialog').close();
+          attempt(async () => {
+            const { makeLink } = await import('../library/make-link.js');
+            await makeLink({ category });
+          });
+        }, { icon: 'link' }))].filter(Boolean),
       opened: () => name.focus(),
       act: async () => {
         const { displayName, colorHex } = { displayName: name.value.trim(), colorHex: shown.colorHex };

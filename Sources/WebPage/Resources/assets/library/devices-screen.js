@@ -1,5 +1,5 @@
 // The browsers that are paired: when each was last here, and the way to forget one, which ends what it has open at
-// once.
+// once. And who else looks: by links, and from other machines.
 
 import { ask, newest } from '../core/daemon.js';
 import { Component, element, iconButton, textButton } from '../core/dom.js';
@@ -10,6 +10,7 @@ import { moment, relative, t } from '../core/text.js';
 import { attempt, toast } from '../core/toasts.js';
 import '../review/review-machines.js';
 import { handedOver, reachable } from './handed-over.js';
+import './made-links.js';
 
 class DevicesScreen extends Component {
   #list = element('ul', { class: 'stack' }, element('li', { class: 'quiet' }, t('state.loading')));
@@ -22,7 +23,7 @@ class DevicesScreen extends Component {
         'header', { class: 'screen-header' }, element('h1', { tabindex: '-1' }, t('screen.devices')),
         session.offers('device.invite') && textButton(t('devices.add'), () => attempt(() => this.#invite()), { icon: 'plus', class: 'button primary' })),
       element('p', { class: 'quiet' }, t('devices.help')),
-      this.#list, element('review-machines'));
+      this.#list, element('made-links'), element('review-machines'));
     if (session.offers('device.observe')) {
       // It tells which devices there are, and not what a parent may know of them.
       this.during(observe('device.observe', {}, this.#read, (error) => this.#fail(error)));

@@ -6,6 +6,7 @@ import { Component, element, icon, textButton } from '../core/dom.js';
 import { showDialog } from '../core/dialog.js';
 import { observe } from '../core/observations.js';
 import { address } from '../core/router.js';
+import { session } from '../core/session.js';
 import { bytes, moment, number, photoTime, runningTime, t } from '../core/text.js';
 import { attempt, toast } from '../core/toasts.js';
 import { download, moveTo } from '../timeline/photo-actions.js';
@@ -36,7 +37,11 @@ class PhotoFacts extends Component {
         textButton(t('photo.editDate'), () => this.#editDate(), { icon: 'calendar' }),
         textButton(t('slides.begin'), () => this.dispatchEvent(new Event('slides')), { icon: 'slides' }),
         textButton(t('photo.downloadPhoto'), () => download(this.#photo, 'photo'), { icon: 'download' }),
-        textButton(t('photo.downloadOriginal'), () => download(this.#photo, 'original'), { icon: 'download' })),
+        textButton(t('photo.downloadOriginal'), () => download(this.#photo, 'original'), { icon: 'download' }),
+        session.offers('link.create') && textButton(t('link.make'), () => attempt(async () => {
+          const { makeLink } = await import('../library/make-link.js');
+          await makeLink({ photos: [this.#photo] });
+        }), { icon: 'link' })),
       this.#sealed);
     this.during(observe('category.observe', {}, ({ categories }) => {
       this.#categories = categories;

@@ -1,6 +1,7 @@
 // The tools for what is selected; in the place of the filters as long as something is.
 
 import { Component, element, iconButton } from '../core/dom.js';
+import { session } from '../core/session.js';
 import { number, t } from '../core/text.js';
 import { attempt } from '../core/toasts.js';
 import { chooseCategory, moveToTrash, setFavourite, writeCaption } from './photo-actions.js';
@@ -30,6 +31,10 @@ class SelectionBar extends Component {
       iconButton('download', t('selection.download'), then(async (photos) => {
         const { downloadTogether } = await import('./zip-download.js');
         return downloadTogether(photos);
+      })),
+      session.offers('link.create') && iconButton('link', t('link.make'), then(async (photos) => {
+        const { makeLink } = await import('../library/make-link.js');
+        return makeLink({ photos });
       })),
       iconButton('trash', t('selection.trash'), then(async (photos) => {
         await moveToTrash(photos);
