@@ -144,7 +144,11 @@
 
   /** A picture did not come: it may be that the link has ended. */
   function look() {
-    if (grid) ask('GET', '/photos', null, function () {}, fail);
+    if (!grid) return;
+    ask('GET', '/photos', null, function () {}, function (why, wait) {
+      // A phone that was asleep has no network for a moment.
+      if (why !== 'away') fail(why, wait);
+    });
   }
 
   // One photo
