@@ -36,7 +36,7 @@ class MadeLinks extends Component {
 
   #card(link, names) {
     const { id, title, state, categoryIds, photoCount, openings, lastOpenedAt, expiresAt, hasPassword, givesDetails, givesOriginals } = link;
-    const shown = categoryIds.length > 0 ? list(categoryIds.map((category) => names.get(category)).filter(Boolean)) : t('links.photos', { count: photoCount });
+    const shown = categoryIds.length > 0 ? list(categoryIds.map((category) => names.get(category)).filter(Boolean)) : t('category.photos', { count: photoCount });
     const name = title ?? shown;
     const facts = [
       title && shown,

@@ -46,7 +46,7 @@ export async function makeLink({ photos, category }) {
     title: t('link.ready'),
     body: [
       element('p', {}, t('link.readyHelp', { time: moment(made.link.expiresAt) })),
-      isOnlyHere && element('p', { class: 'attention' }, t('link.onlyHere')),
+      isOnlyHere && element('p', { class: 'attention' }, t('invitation.onlyHere')),
       ...await handedOver(`${origin}/s/${made.token}`, t('link.qrCode'))].filter(Boolean),
   });
   return true;
