@@ -8,7 +8,7 @@ public struct Hello: Message {
     public static let access = Role.nobody
     public static let kind = MessageKind.read
     public static let summary = "What answers here: version, methods' version, limits, process; may lower the role."
-    /// `kid` or `parent`; absent leaves the role as it is.
+    /// `kid`, `looker` or `parent`; absent leaves the role as it is.
     public let role: String?
     public init(role: Role? = nil) { self.role = role.map { "\($0)" } }
 }
@@ -37,6 +37,8 @@ public struct HelloReply: Codable, Sendable, Equatable {
     public let pid: Int32
     /// The connection's role from now on.
     public let role: String
+    /// The highest role that a PIN gives this connection: a device that is a child's or a looker's gets no more by it.
+    public let ceiling: String
     public let limits: Limits
 }
 

@@ -18,6 +18,9 @@ public protocol Message<Reply>: Codable, Sendable {
     /// Whether it is taken from clients at this machine alone, because of its contents: a path, a key, an address. Default: no. The
     /// mesh looks at this where a message comes from outside, by name.
     var isForThisMachine: Bool { get }
+    /// The least role that may send it because of its contents: ``access`` unless it asks for more than the least of its kind. The mesh looks
+    /// at this where a message comes from outside, by name.
+    var contentAccess: Role { get }
     /// One sentence for `rpc.discover` and `--help`: what it does.
     static var summary: String { get }
 }
@@ -26,6 +29,8 @@ extension Message {
     public static var carriesFiles: Bool { false }
 
     public var isForThisMachine: Bool { false }
+
+    public var contentAccess: Role { Self.access }
 
     public static var replySize: ReplySize {
         switch kind {
@@ -57,18 +62,30 @@ public enum MessageKind: String, Codable, Sendable, CaseIterable {
     case observation
 }
 
-/// Who is asking, in rising order of what they may do.
+/// Who is asking, in rising order of what they may do. The numbers are those that jobs are stored with, and say nothing of the order.
 public enum Role: Int, Codable, Sendable, CaseIterable, Comparable {
     /// May say who it is: a connection that a program of strangers' requests makes, before a device's token has come over it.
     case nobody = -1
     /// May look at photos and categories.
     case kid = 0
+    /// May mark favourites besides, and changes nothing else.
+    case looker = 3
     /// The library's owner: a connection of the same user, or the program that embeds the library.
     case parent = 1
     /// Another service of the same mesh. Messages that need it do not exist on the socket.
     case service = 2
 
-    public static func < (left: Role, right: Role) -> Bool { left.rawValue < right.rawValue }
+    private var rank: Int8 {
+        switch self {
+        case .nobody: 0
+        case .kid: 1
+        case .looker: 2
+        case .parent: 3
+        case .service: 4
+        }
+    }
+
+    public static func < (left: Role, right: Role) -> Bool { left.rank < right.rank }
 }
 
 /// The answer of a message that has nothing to say but that it was done.

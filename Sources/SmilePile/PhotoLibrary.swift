@@ -285,7 +285,7 @@ public final class PhotoLibrary: Sendable {
             catalogue: catalogue, photoFiles: photoFiles, discards: discards, pool: files,
             settleBackups: unfinished.settle)
         let thumbnailer = Thumbnailer(
-            catalogue: catalogue, namedFiles: namedFiles, photoFiles: photoFiles, workers: workers,
+            catalogue: catalogue, access: access, namedFiles: namedFiles, photoFiles: photoFiles, workers: workers,
             filmWorkers: filmWorkers, files: files, width: width)
         let sealedFields = SealedFields(
             catalogue: catalogue, keyFile: keyFile, namedFiles: namedFiles, pool: files)
@@ -293,13 +293,13 @@ public final class PhotoLibrary: Sendable {
             SettingsStore(catalogue: catalogue, clock: wallClock),
             AccessStore(catalogue: catalogue, access: access, deriver: deriver, clock: bootClock),
             DeviceStore(catalogue: catalogue, access: access, clock: bootClock),
-            CategoryStore(catalogue: catalogue),
-            PhotoStore(catalogue: catalogue, discards: discards, due: due),
+            CategoryStore(catalogue: catalogue, access: access),
+            PhotoStore(catalogue: catalogue, discards: discards, access: access, due: due),
             SealedFieldStore(
                 catalogue: catalogue, fields: sealedFields, discards: discards, pool: files, deriver: deriver),
             thumbnailer,
             SwipeSessionRecorder(catalogue: catalogue, clock: wallClock ?? WallClock { .now() }),
-            LibraryObserver(catalogue: catalogue, due: due),
+            LibraryObserver(catalogue: catalogue, access: access, due: due),
             LibraryOverview(
                 path: path, catalogue: catalogue, photoFiles: photoFiles,
                 backups: BackupAvailability(catalogue: catalogue, places: places, pool: files),
@@ -347,8 +347,9 @@ public final class PhotoLibrary: Sendable {
     /// Does not wait.
     public var roleOfNewcomers: Role { access.roleOfNewcomers }
 
-    /// The role with which a paired device begins that comes now; nil where it is not paired, or not any more. Does not wait.
-    public func role(ofDevice id: String) -> Role? { access.role(ofDevice: id) }
+    /// The role with which a paired device begins that comes now, and the most that a PIN gives it; nil where it is not paired, or not any
+    /// more. Does not wait.
+    public func standing(ofDevice id: String) -> HeldRole.Standing? { access.standing(ofDevice: id) }
 
     /// Has a server told when the roles of those whom it has let in fall. `door` returns when they have; who sets the mode
     /// waits for that. For as long as the library is open.

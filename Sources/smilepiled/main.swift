@@ -51,7 +51,7 @@ do {
         configuration.identifications = [
             AuthenticateDevice.method: ControlServer.Identification(
                 name: { try? JSONDecoder().decode(Device.self, from: $0).id },
-                role: { library.role(ofDevice: $0) })
+                standing: { library.standing(ofDevice: $0) })
         ]
         server = try ControlServer(
             mesh: library.mesh, listener: listener, door: door, configuration: configuration)

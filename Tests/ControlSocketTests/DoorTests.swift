@@ -22,7 +22,7 @@ struct DoorTests {
         configuration.identifications = [
             "test.identify": ControlServer.Identification(
                 name: { try? JSONDecoder().decode(Text.self, from: $0).text },
-                role: { name in names.roles.withLock { $0[name] } })
+                standing: { name in names.roles.withLock { $0[name] }.map { .init($0) } })
         ]
         return configuration
     }

@@ -24,7 +24,7 @@ package struct UnlockingConnection: LibraryConnection {
     package func call(_ method: String, params: Data) async throws -> Data {
         do {
             return try await connection.call(method, params: params)
-        } catch CommandFailure.refused(let error) where error.neededRole == .parent {
+        } catch CommandFailure.refused(let error) where error.yieldsToPIN {
             try await unlock(after: error)
             return try await connection.call(method, params: params)
         }
@@ -33,7 +33,7 @@ package struct UnlockingConnection: LibraryConnection {
     package func callForFiles(_ method: String, params: Data) async throws -> ControlReply {
         do {
             return try await connection.callForFiles(method, params: params)
-        } catch CommandFailure.refused(let error) where error.neededRole == .parent {
+        } catch CommandFailure.refused(let error) where error.yieldsToPIN {
             try await unlock(after: error)
             return try await connection.callForFiles(method, params: params)
         }
@@ -44,7 +44,7 @@ package struct UnlockingConnection: LibraryConnection {
     ) async throws -> Data {
         do {
             return try await connection.watch(method, params: params, onUpdate: onUpdate)
-        } catch CommandFailure.refused(let error) where error.neededRole == .parent {
+        } catch CommandFailure.refused(let error) where error.yieldsToPIN {
             try await unlock(after: error)
             return try await connection.watch(method, params: params, onUpdate: onUpdate)
         }
@@ -76,4 +76,9 @@ package struct UnlockingConnection: LibraryConnection {
             }
         }
     }
+}
+
+extension MeshError {
+    /// Whether somebody who knows the PIN would not have been refused.
+    fileprivate var yieldsToPIN: Bool { neededRole == .looker || neededRole == .parent }
 }

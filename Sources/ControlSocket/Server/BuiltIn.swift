@@ -21,6 +21,7 @@ enum BuiltIn: String, CaseIterable {
             let reply = HelloReply(
                 version: configuration.version, methodsVersion: connection.core.discovery.fingerprint,
                 library: configuration.library, pid: getpid(), role: "\(connection.role)",
+                ceiling: "\(connection.ceiling)",
                 limits: HelloReply.Limits(configuration.limits))
             guard let encoded = try? JSONEncoder().encode(reply) else {
                 throw RequestFault(.internal, "The greeting could not be written. Please report it.", id: id)
@@ -35,7 +36,7 @@ enum BuiltIn: String, CaseIterable {
     private func lowerRole(_ params: Data, _ id: RequestID, of connection: ClientConnection) throws(RequestFault) {
         guard let wanted = try takesOnly(["role"], params, id)["role"], wanted != .null else { return }
         guard let role = Role.allCases.first(where: { "\($0)" == wanted.stringValue }), role < .service else {
-            throw RequestFault(.invalidParams, "\(rawValue): role is \"kid\" or \"parent\".", id: id)
+            throw RequestFault(.invalidParams, "\(rawValue): role is \"kid\", \"looker\" or \"parent\".", id: id)
         }
         guard role <= connection.role else {
             throw RequestFault(

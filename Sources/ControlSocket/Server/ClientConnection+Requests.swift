@@ -91,7 +91,7 @@ extension ClientConnection {
             if let identification = core.configuration.identifications[endpoint.method],
                 let name = identification.name(result)
             {
-                identify(as: name) { identification.role(name) }
+                identify(as: name) { identification.standing(name) }
             }
             if let lowered = core.configuration.lowers[endpoint.method] { demote(.to(lowered)) }
         } catch let invalid as InvalidParams {
@@ -106,7 +106,7 @@ extension ClientConnection {
         }
         finish(
             id, with: line, sent,
-            orWhereForbidden: OutgoingLine.error(id, MeshError(losing: endpoint.access, for: endpoint.method)))
+            orWhereForbidden: { OutgoingLine.error(id, Self.loss(of: endpoint, isRenewed: $0)) })
     }
 
     private func waitForRoom(for id: RequestID, until deadline: Deadline?) async throws {
@@ -126,7 +126,11 @@ extension ClientConnection {
     /// An observation that began as a parent's does not go on for a kid.
     private func checkRole(for endpoint: any Endpoint) throws(MeshError) {
         guard role < endpoint.access else { return }
-        throw MeshError(losing: endpoint.access, for: endpoint.method)
+        throw Self.loss(of: endpoint, isRenewed: isRenewed)
+    }
+
+    private static func loss(of endpoint: any Endpoint, isRenewed: Bool) -> MeshError {
+        isRenewed ? .renewed : MeshError(losing: endpoint.access, for: endpoint.method)
     }
 
     private func checkSize(_ value: Data) throws(MeshError) {

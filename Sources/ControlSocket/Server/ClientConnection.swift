@@ -85,7 +85,7 @@ final class ClientConnection: Sendable {
     ///   - refusal: in its place where the connection's role has fallen below what it needs.
     func finish(
         _ id: RequestID, with line: [UInt8], _ files: [OwnedFile] = [],
-        orWhereForbidden refusal: @autoclosure () -> [UInt8]
+        orWhereForbidden refusal: (_ isRenewed: Bool) -> [UInt8]
     ) {
         change { state in
             var (line, files) = (line, files)
@@ -93,7 +93,7 @@ final class ClientConnection: Sendable {
                 (line, files) = (OutgoingLine.error(id, Self.tooManyFiles), [])
             }
             if let ended = state.running.removeValue(forKey: id) {
-                if ended.isForbidden { (line, files) = (refusal(), []) }
+                if ended.isForbidden { (line, files) = (refusal(state.isRenewed), []) }
                 state.reserved -= ended.room
                 state.requestBytes -= ended.size
                 core.countRequest(-ended.size)
@@ -155,6 +155,12 @@ final class ClientConnection: Sendable {
     /// The role that a request would have now.
     var role: Role { state.withLock { $0.held.role(at: roleClock()) } }
 
+    /// Whether its client has to come anew.
+    var isRenewed: Bool { state.withLock { $0.isRenewed } }
+
+    /// What no grant goes beyond.
+    var ceiling: Role { min(state.withLock { $0.held.ceiling }, .parent) }
+
     /// Who it is for, where somebody has said so.
     var identifiedName: String? { state.withLock { $0.held.name } }
 
@@ -170,11 +176,12 @@ final class ClientConnection: Sendable {
     }
 
     /// Says who it is for, where nobody has said so yet.
-    /// - Parameter role: theirs at this moment; nil where they are nobody any more.
-    func identify(as name: String, _ role: () -> Role?) {
+    /// - Parameter standing: theirs at this moment; nil where they are nobody any more.
+    func identify(as name: String, _ standing: () -> HeldRole.Standing?) {
         state.withLock { state in
-            guard let role = role() else { return }
-            state.held.identify(as: name, min(role, .parent))
+            guard let standing = standing() else { return }
+            state.held.identify(
+                as: name, HeldRole.Standing(standing.role, ceiling: min(standing.ceiling, .parent)))
         }
     }
 

@@ -40,6 +40,8 @@ struct ConnectionState {
     var held: HeldRole
     /// How often it was made to fall.
     var falls = 0
+    /// Whether its client has to come anew, as what it may be now.
+    private(set) var isRenewed = false
     var phase = Phase.open
     var isBroken = false
     var isShuttingDown = false
@@ -84,6 +86,11 @@ struct ConnectionState {
     mutating func demote(_ fall: RoleFall) {
         held.demote(fall)
         falls += 1
+        guard case .renewing(let name) = fall, held.name == name else { return }
+        isRenewed = true
+        // It ends when what writes has ended. Rejected: another role for the same connection; a request that looks would go on with what
+        // it was allowed to see before.
+        if isOpen { phase = .ended }
     }
 
     // MARK: Output

@@ -54,15 +54,16 @@ public final class ControlServer: Sendable {
     public struct Identification: Sendable {
         /// The name of who it is for, from a method's reply; nil where that has none.
         let name: @Sendable (Data) -> String?
-        /// The role that the client with this name begins with at this moment, nil for none. Called with the connection's lock
-        /// held, so that nobody is let in who has just been forgotten, or as more than the mode allows: it must not block.
-        let role: @Sendable (String) -> Role?
+        /// The role that the client with this name begins with at this moment, and the most that it can be granted; nil for none. Called
+        /// with the connection's lock held, so that nobody is let in who has just been forgotten, or as more than the mode allows: it must
+        /// not block.
+        let standing: @Sendable (String) -> HeldRole.Standing?
 
         public init(
-            name: @escaping @Sendable (Data) -> String?, role: @escaping @Sendable (String) -> Role?
+            name: @escaping @Sendable (Data) -> String?, standing: @escaping @Sendable (String) -> HeldRole.Standing?
         ) {
             self.name = name
-            self.role = role
+            self.standing = standing
         }
     }
 

@@ -114,7 +114,11 @@ struct Reactor: ~Copyable {
     }
 
     mutating func lowerRoles(_ fall: RoleFall) {
-        for entry in entries.values { entry.connection.lowerRole(fall) }
+        for (key, entry) in entries {
+            entry.connection.lowerRole(fall)
+            // It may be over with that.
+            settle(key)
+        }
     }
 
     /// Ends the requests that a connection's role does not allow any more.

@@ -9,8 +9,9 @@ import ServiceMesh
 extension Thumbnailer {
     // Not isolated: many are opened at once, and nothing of the actor's changes but where a thumbnail has to be made.
     nonisolated func open(_ request: OpenPhoto) async throws -> OpenedPhoto {
-        let key = try PhotoKey(id: request.id, uuid: request.uuid)
-        let photo = try await catalogue.read { try $0.photos.require(key) }
+        let photo = try await photo(id: request.id, uuid: request.uuid)
+        // A film is what is shown, and has no other form; what it was made of besides is not asked for by that.
+        if request.file == .original { try access.viewer.requireOriginals() }
         if request.file == .preview { return try await openPreview(of: photo, isMade: true) }
         let name = try Self.name(of: request.file, of: photo)
         let (photoFiles, files) = (photoFiles, files)

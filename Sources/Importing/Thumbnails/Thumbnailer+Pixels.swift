@@ -15,8 +15,7 @@ extension Thumbnailer {
                 "'width' and 'height' are between \(GetPhotoPixels.sides.lowerBound) and \(GetPhotoPixels.sides.upperBound)."
             )
         }
-        let key = try PhotoKey(id: request.id, uuid: request.uuid)
-        let photo = try await catalogue.read { try $0.photos.require(key) }
+        let photo = try await photo(id: request.id, uuid: request.uuid)
         let (width, height) = Self.room(request)
         // What a photo's file holds never changes under its name, so these pixels are those of the digest beside them.
         let name = try StoredPicture.name(ofPhoto: photo.path)

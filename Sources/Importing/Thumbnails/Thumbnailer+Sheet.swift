@@ -28,11 +28,14 @@ extension Thumbnailer {
         try Self.checkHeading(of: request)
         let number = try Self.pageNumber(of: request)
         let query = try PhotoQuery(request.filter, after: request.after, limit: layout.room)
+        let viewer = access.viewer
         let (found, count, categories) = try await catalogue.read { transaction in
-            if let id = request.filter.categoryId { _ = try transaction.categories.require(.id(id)) }
+            let scope = try viewer.scope(in: transaction)
+            if let id = request.filter.categoryId { _ = try transaction.categories.require(.id(id), in: scope) }
+            let query = query.within(scope)
             return (
                 try transaction.photos.page(query), try transaction.photos.count(query),
-                try transaction.categories.all()
+                try transaction.categories.all(in: scope)
             )
         }
         let pages = max(1, (count + layout.room - 1) / layout.room)

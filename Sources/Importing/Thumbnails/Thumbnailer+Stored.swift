@@ -19,8 +19,7 @@ extension Thumbnailer {
     // MARK: One
 
     func thumbnail(_ request: GetThumbnail) async throws -> PhotoThumbnail {
-        let key = try PhotoKey(id: request.id, uuid: request.uuid)
-        let photo = try await catalogue.read { try $0.photos.require(key) }
+        let photo = try await photo(id: request.id, uuid: request.uuid)
         let name = try StoredPicture.name(ofPhoto: photo.path)
         if try await version(of: name.thumbnail) == nil { _ = try await makeToShow(name.thumbnail) }
         return PhotoThumbnail(path: name.thumbnail.path)

@@ -3,6 +3,7 @@ import Files
 import Foundation
 import Imaging
 import LibraryModel
+import LibraryServices
 import LibraryStorage
 import ServiceMesh
 
@@ -25,6 +26,7 @@ public actor Thumbnailer: MeshService {
     }
 
     let catalogue: any Catalogue
+    let access: LibraryAccess
     private let namedFiles: NamedFiles
     let photoFiles: any PhotoFiles
     let workers: ImageWorkerPool
@@ -41,11 +43,13 @@ public actor Thumbnailer: MeshService {
     /// Pages of contact sheets that are being made.
     var sheetsUnderWay = 0
 
+    /// - Parameter access: which knows who asks: a child's device sees the photos of chosen categories alone, and no originals.
     package init(
-        catalogue: any Catalogue, namedFiles: NamedFiles, photoFiles: any PhotoFiles, workers: ImageWorkerPool,
-        filmWorkers: ImageWorkerPool, files: BlockingPool, width: Int
+        catalogue: any Catalogue, access: LibraryAccess = LibraryAccess(), namedFiles: NamedFiles, photoFiles: any PhotoFiles,
+        workers: ImageWorkerPool, filmWorkers: ImageWorkerPool, files: BlockingPool, width: Int
     ) {
         self.catalogue = catalogue
+        self.access = access
         self.namedFiles = namedFiles
         self.photoFiles = photoFiles
         self.workers = workers
@@ -57,6 +61,13 @@ public actor Thumbnailer: MeshService {
     public func stop() async {
         await workers.shutDown()
         await filmWorkers.shutDown()
+    }
+
+    /// A photo that somebody asks for by its key.
+    /// - Throws: `noPhoto`, also for a child's device that does not see it.
+    nonisolated func photo(id: Int64?, uuid: String?) async throws -> Photo {
+        let (key, viewer) = (try PhotoKey(id: id, uuid: uuid), access.viewer)
+        return try await catalogue.read { try $0.photos.require(key, in: viewer.scope(in: $0)) }
     }
 
     package nonisolated func status() async throws -> ImageWorkerStatus {

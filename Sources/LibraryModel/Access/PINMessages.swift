@@ -93,10 +93,11 @@ public struct ClearPIN: Message {
 ///
 /// Each try is counted on disk before it is looked at. From the fifth wrong one in a row on that comes from one device (this
 /// machine is one), the next from there has to wait: 30 seconds, then twice as long each time, up to an hour. From the
-/// twentieth on that comes from anywhere, every device has to wait in the same way, but for one try from each that had a right one
+/// fiftieth on that comes from anywhere, every device has to wait in the same way, but for one try from each that had a right one
 /// last. What comes earlier is refused unseen, right or wrong. The reply says which devices guessed since the last right one.
 /// Errors: `unauthenticated` for a wrong PIN, of whatever length; `resource_exhausted` with `retryAfterMs` while tries have
-/// to wait; `failed_precondition` without a PIN.
+/// to wait; `failed_precondition` without a PIN, and on a device that is a child's or a looker's and gets no more by it: there no PIN is
+/// looked at.
 public struct Unlock: Message {
     public typealias Reply = Unlocked
     public static let method = "pin.unlock"

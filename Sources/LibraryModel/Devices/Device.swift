@@ -12,6 +12,10 @@ public struct Device: Codable, Sendable, Equatable, Identifiable {
     public let createdAt: Timestamp
     /// The last use, to the hour.
     public let lastSeenAt: Timestamp
+    /// Whom it is for, and with that the most that it may.
+    public let role: DeviceRole
+    /// Of a child's device: the categories that it shows, ascending. Nil for others.
+    public let categoryIds: [Int64]?
 
     /// Unicode scalars.
     public static let nameLength = 1...100
@@ -20,13 +24,30 @@ public struct Device: Codable, Sendable, Equatable, Identifiable {
     public static let maximumCount = 100
 
     public init(
-        id: String, name: String, userAgent: String?, createdAt: Timestamp, lastSeenAt: Timestamp
+        id: String, name: String, userAgent: String?, createdAt: Timestamp, lastSeenAt: Timestamp,
+        rights: DeviceRights = .parent
     ) {
         self.id = id
         self.name = name
         self.userAgent = userAgent
         self.createdAt = createdAt
         self.lastSeenAt = lastSeenAt
+        role = rights.role
+        categoryIds = rights.categoryIds
+    }
+
+    public var rights: DeviceRights { DeviceRights(role, categoryIds: categoryIds) }
+
+    /// The same, seen at another time.
+    public func seen(at time: Timestamp) -> Device {
+        Device(
+            id: id, name: name, userAgent: userAgent, createdAt: createdAt, lastSeenAt: time, rights: rights)
+    }
+
+    /// The same with other rights.
+    public func with(_ rights: DeviceRights) -> Device {
+        Device(
+            id: id, name: name, userAgent: userAgent, createdAt: createdAt, lastSeenAt: lastSeenAt, rights: rights)
     }
 }
 

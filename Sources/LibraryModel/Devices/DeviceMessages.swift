@@ -3,16 +3,27 @@ import ServiceMesh
 /// Makes a code with which one device can be paired: once, and for ten minutes. It is kept in memory alone, so a restart
 /// forgets it. It lets whoever has it in, so it belongs where no log has it: in the fragment of an address, in a QR code.
 /// Where ``maximumCount`` wait already, the oldest of them ends: whoever has lost a code needs the new one.
+///
+/// The code also says whom the device will be for; ``SetDeviceRole`` changes that later. Errors: `invalid_argument` for a child's
+/// device without categories, and for categories of another one; `not_found` for a category that is not there.
 public struct InviteDevice: Message {
     public typealias Reply = Invitation
     public static let method = "device.invite"
     public static let access = Role.parent
     public static let kind = MessageKind.write
-    public static let summary = "A code with which one device can be paired, once."
+    public static let summary = "A code with which one device can be paired, once, as a parent's, a looker's or a child's."
     /// Codes that wait at the same time.
     public static let maximumCount = 16
     public static let validMinutes = 10
-    public init() {}
+    /// A parent's unless told.
+    public let role: DeviceRole?
+    /// Of a child's device, 1 to ``DeviceRights/maximumCategories``: the categories that it shows.
+    public let categoryIds: [Int64]?
+
+    public init(role: DeviceRole? = nil, categoryIds: [Int64]? = nil) {
+        self.role = role
+        self.categoryIds = categoryIds
+    }
 }
 
 public struct Invitation: Codable, Sendable, Equatable {
@@ -87,6 +98,27 @@ public struct ListDevices: Message {
     public init() {}
 }
 
+/// Changes whom a device is for, at once: what it has open ends, and it begins anew as what it is then. A device may change
+/// itself, and needs another one, or this machine's command line, to become a parent's again.
+/// Errors: `not_found` for the device and for a category; `invalid_argument` as ``InviteDevice``.
+public struct SetDeviceRole: Message {
+    public typealias Reply = Device
+    public static let method = "device.setRole"
+    public static let access = Role.parent
+    public static let kind = MessageKind.write
+    public static let summary = "Makes a device a parent's, a looker's or a child's, which sees chosen categories alone."
+    public let id: String
+    public let role: DeviceRole
+    /// Of a child's device, 1 to ``DeviceRights/maximumCategories``: the categories that it shows.
+    public let categoryIds: [Int64]?
+
+    public init(id: String, role: DeviceRole, categoryIds: [Int64]? = nil) {
+        self.id = id
+        self.role = role
+        self.categoryIds = categoryIds
+    }
+}
+
 /// Forgets a device: its token is worth nothing from then on, and whoever observes devices (``ObserveDevices``) ends what it has
 /// open. Errors: `not_found`.
 public struct ForgetDevice: Message {
@@ -100,18 +132,25 @@ public struct ForgetDevice: Message {
 }
 
 /// Which devices are paired, at once and after each change, for a program that has let devices in and has to put out those that
-/// are forgotten. Ids alone, which say nothing of anybody: it has to work in kids mode too.
+/// are forgotten. Ids and numbers alone, which say nothing of anybody: it has to work in kids mode too.
 public struct ObserveDevices: Message {
     public typealias Reply = Done
     public static let method = "device.observe"
     public static let access = Role.nobody
     public static let kind = MessageKind.observation
     public static let replySize = ReplySize.single
-    public static let summary = "The ids of the devices that are paired, as they change."
+    public static let summary = "The ids of the devices that are paired, and how often each has changed."
     public init() {}
 }
 
 public struct PairedDeviceIDs: Codable, Sendable, Equatable {
     public let ids: [String]
-    public init(ids: [String]) { self.ids = ids }
+    /// How often since the library was opened it was changed what the device with this id may do; those that were not are left out. After
+    /// each change its connections end, and what was handed over for it before is not to be handed over again.
+    public let changes: [String: Int]
+
+    public init(ids: [String], changes: [String: Int] = [:]) {
+        self.ids = ids
+        self.changes = changes
+    }
 }

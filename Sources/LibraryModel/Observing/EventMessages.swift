@@ -6,7 +6,7 @@ public struct SubscribeToEvents: Message, Hashable {
     public typealias Reply = Done
     public typealias Update = LibraryEvent
     public static let method = "event.subscribe"
-    public static let access = Role.parent
+    public static let access = Role.looker
     public static let kind = MessageKind.observation
     public static let replySize = ReplySize.single
     public static let summary = "Which kinds of things have changed, and how many there are of each."

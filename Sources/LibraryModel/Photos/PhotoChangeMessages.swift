@@ -4,7 +4,7 @@ import ServiceMesh
 public struct SetFavorite: Message {
     public typealias Reply = PhotosChanged
     public static let method = "photo.favorite"
-    public static let access = Role.parent
+    public static let access = Role.looker
     public static let kind = MessageKind.write
     public static let summary = "Marks photos as favourites, or takes the mark away."
     public let ids: [Int64]

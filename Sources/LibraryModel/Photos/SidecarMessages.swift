@@ -8,14 +8,16 @@ import ServiceMesh
 public struct GetPhotoSidecar: Message {
     public typealias Reply = PhotoSidecar
     public static let method = "photo.sidecar"
-    public static let access = Role.parent
+    public static let access = Role.looker
     public static let kind = MessageKind.read
     /// Seven fields may be as long as a page of photos.
     public static let replySize = ReplySize.page
     public static let summary = "What a library knows of a photo, as a file of XMP."
     public let id: Int64
-    /// Whether it says the sealed fields too; not unless told.
+    /// Whether it says the sealed fields too, for a parent; not unless told.
     public let withDetails: Bool?
+
+    public var contentAccess: Role { withDetails == true ? .parent : Self.access }
 
     public init(id: Int64, withDetails: Bool? = nil) {
         self.id = id

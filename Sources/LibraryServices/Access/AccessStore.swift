@@ -122,13 +122,27 @@ public actor AccessStore: MeshService {
     }
 
     func unlock(_ request: Unlock) async throws -> Unlocked {
-        Unlocked(
+        try requireRoom()
+        return Unlocked(
             idleSeconds: Int(UnlockLimits.idle.components.seconds),
             totalSeconds: Int(UnlockLimits.total.components.seconds), guesses: try await check(request.pin))
     }
 
     func lock(_ request: Lock) async {
         if request.everywhere == true { await access.tell(.endOfGrants) }
+    }
+
+    /// Refuses a PIN on a device that gets nothing by it, before anybody looks at it: a child's device is no place to find it out.
+    private func requireRoom() throws {
+        guard let context = CallContext.current, let id = context.caller, let device = access.role(ofDevice: id),
+            device.ceiling < .parent, context.originalRole >= device.ceiling
+        else { return }
+        throw MeshError(
+            .failedPrecondition,
+            device == .child
+                ? "This device is a child's, and a PIN makes no more of it. Change it on a parent's: Devices."
+                : "This device looks on, and a PIN makes no more of it. Change it on a parent's: Devices.",
+            details: ["deviceRole": .string(device.rawValue)])
     }
 
     /// The device that asks; empty for this machine.

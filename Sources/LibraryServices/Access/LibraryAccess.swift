@@ -10,7 +10,7 @@ package final class LibraryAccess: Sendable {
 
     private struct State {
         var mode = AppMode.parent
-        var devices: Set<String> = []
+        var devices: [String: DeviceRole] = [:]
         var doors: [UInt64: Door] = [:]
         var lastKey: UInt64 = 0
     }
@@ -22,16 +22,30 @@ package final class LibraryAccess: Sendable {
     /// With which role somebody begins who comes now.
     package var roleOfNewcomers: Role { state.withLock { $0.mode == .parent ? .parent : .kid } }
 
-    /// With which role a device begins that comes now; nil where it is not paired, or not any more.
-    package func role(ofDevice id: String) -> Role? {
+    /// With which role a device begins that comes now, and the most that a PIN gives it; nil where it is not paired, or not any
+    /// more.
+    package func standing(ofDevice id: String) -> HeldRole.Standing? {
         state.withLock { state in
-            guard state.devices.contains(id) else { return nil }
-            return state.mode == .parent ? .parent : .kid
+            guard let ceiling = state.devices[id]?.ceiling else { return nil }
+            return HeldRole.Standing(state.mode == .parent ? .parent : .kid, ceiling: ceiling)
         }
     }
 
-    /// The ids of the devices that are paired.
-    func admit(devices: Set<String>) { state.withLock { $0.devices = devices } }
+    /// The devices that are paired.
+    func admit(devices: [String: DeviceRole]) { state.withLock { $0.devices = devices } }
+
+    /// What a device is that asks; nil for one that is not paired any more.
+    func role(ofDevice id: String) -> DeviceRole? { state.withLock { $0.devices[id] } }
+
+    /// Who asks in the running call, as far as it decides about what they see.
+    package var viewer: Viewer {
+        guard let id = CallContext.current?.caller else { return .anybody }
+        return switch role(ofDevice: id) {
+        case .parent, .looker: .anybody
+        // What was a device's and is nobody's any more sees nothing: no categories are stored for it.
+        case .child, nil: .child(device: id)
+        }
+    }
 
     /// Adds a door, which is told of each fall and returns when nobody behind it has more any more.
     /// - Returns: what ``remove(_:)`` takes.

@@ -2,9 +2,9 @@ import LibraryStorage
 
 /// How long the next try of a PIN, or of a link's password, has to wait, after so many wrong ones in a row.
 package enum PINDelay {
-    /// Wrong ones that cost nothing, since people slip: from one device, and from all together, so that a child who guesses on one
-    /// keeps nobody from another.
-    package static let (freeOfOne, freeOfAll) = (4, 19)
+    /// Wrong ones that cost nothing, since people slip: from one device, and far more from all together, so that children who guess on
+    /// some keep nobody from another.
+    package static let (freeOfOne, freeOfAll) = (4, 49)
     private static let first: Int64 = 30_000
     private static let longest: Int64 = 3_600_000
 

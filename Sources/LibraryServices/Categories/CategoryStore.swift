@@ -19,8 +19,13 @@ public actor CategoryStore: MeshService {
     }
 
     private let catalogue: any Catalogue
+    private let access: LibraryAccess
 
-    package init(catalogue: any Catalogue) { self.catalogue = catalogue }
+    /// - Parameter access: which knows who asks: a child's device sees chosen categories alone.
+    package init(catalogue: any Catalogue, access: LibraryAccess = LibraryAccess()) {
+        self.catalogue = catalogue
+        self.access = access
+    }
 
     /// Name and colour, in order. Created once in a library's life.
     package static let defaults = [
@@ -47,15 +52,25 @@ public actor CategoryStore: MeshService {
 
     func list(_ request: ListCategories) async throws -> CategoryList {
         let query = try CategoryQuery(text: request.text, order: request.order)
-        return CategoryList(categories: query.select(from: try await catalogue.read { try $0.categories.all() }))
+        let viewer = access.viewer
+        return CategoryList(
+            categories: query.select(
+                from: try await catalogue.read { try $0.categories.all(in: viewer.scope(in: $0)) }))
     }
 
     func get(_ request: GetCategory) async throws -> Category {
         let key = try CategoryKey(id: request.id, displayName: request.displayName, name: request.name)
-        return try await catalogue.read { try $0.categories.require(key) }
+        let viewer = access.viewer
+        return try await catalogue.read { try $0.categories.require(key, in: viewer.scope(in: $0)) }
     }
 
-    func count() async throws -> Int { try await catalogue.read { try $0.categories.count() } }
+    func count() async throws -> Int {
+        let viewer = access.viewer
+        return try await catalogue.read { transaction in
+            guard let scope = try viewer.scope(in: transaction) else { return try transaction.categories.count() }
+            return try transaction.categories.all(in: scope).count
+        }
+    }
 
     func checkName(_ request: CheckCategoryName) async throws -> CategoryNameUse {
         let other = try await catalogue.read { try $0.categories.find(.displayName(request.displayName)) }

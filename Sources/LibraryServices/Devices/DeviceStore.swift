@@ -12,6 +12,7 @@ public actor DeviceStore: MeshService {
         PairDevice.self
         AuthenticateDevice.self
         ListDevices.self
+        SetDeviceRole.self
         ForgetDevice.self
         ObserveDevices.self
     }
@@ -31,10 +32,12 @@ public actor DeviceStore: MeshService {
     private let clock: BootClock
     /// By the digests of their tokens.
     private var devices: [String: StoredDevice] = [:]
-    /// Codes that wait, oldest first: their digests, and when they end on ``clock``.
-    private var invitations: [(digest: String, end: Int64)] = []
+    /// Codes that wait, oldest first: their digests, when they end on ``clock``, and what the device may that comes with one.
+    private var invitations: [(digest: String, end: Int64, rights: DeviceRights)] = []
     /// When wrong codes came, on ``clock``; of the last minute.
     private var wrongCodes: [Int64] = []
+    /// How often it was changed what a device may, by its id.
+    private var changes: [String: Int] = [:]
     nonisolated let paired = ObservedValue(PairedDeviceIDs(ids: []))
 
     /// - Parameter clock: which nobody can set, and which counts sleep: a code is no longer good after a night.
@@ -55,22 +58,29 @@ public actor DeviceStore: MeshService {
     private var now: Int64 { clock.now().milliseconds }
 
     private func publish() {
-        let ids = devices.values.map(\.device.id).sorted()
-        access.admit(devices: Set(ids))
-        paired.publish(PairedDeviceIDs(ids: ids))
+        let roles = Dictionary(devices.values.map { ($0.device.id, $0.device.role) }) { first, _ in first }
+        access.admit(devices: roles)
+        paired.publish(PairedDeviceIDs(ids: roles.keys.sorted(), changes: changes))
     }
 
     // MARK: Pairing
 
-    func invite() -> Invitation {
+    func invite(_ request: InviteDevice) async throws -> Invitation {
+        let rights = try DeviceRights.validated(role: request.role, categoryIds: request.categoryIds)
+        try await catalogue.read { try Self.require(rights.categoryIds, in: $0) }
         let now = now
         invitations.removeAll { $0.end <= now }
         // Refusing would keep a family out whose script has asked too often, and make nobody safer.
         if invitations.count == InviteDevice.maximumCount { invitations.removeFirst() }
         let code = BearerSecret.random(bytes: Self.codeBytes)
-        invitations.append((code.digest, now + Self.validity))
+        invitations.append((code.digest, now + Self.validity, rights))
         return Invitation(
             code: code.text, expiresAt: Timestamp(milliseconds: Timestamp.now().milliseconds + Self.validity))
+    }
+
+    /// - Throws: `not_found` for the first that is not there.
+    private static func require(_ categories: [Int64]?, in transaction: any CatalogueTransaction) throws {
+        for id in categories ?? [] { _ = try transaction.categories.require(.id(id)) }
     }
 
     func pair(_ request: PairDevice) async throws -> PairedDevice {
@@ -90,14 +100,20 @@ public actor DeviceStore: MeshService {
                 "\(devices.count) devices are paired, which is the most. Forget one: smilepile web devices")
         }
         // Used up before anything is waited for: two with the same code are not both let in.
-        invitations.remove(at: index)
+        let rights = invitations.remove(at: index).rights
         let token = BearerSecret.random(bytes: Self.tokenBytes)
         let time = Timestamp.now()
         let stored = StoredDevice(
             Device(
                 id: UUID().uuidString.lowercased(), name: name, userAgent: Self.userAgent(request.userAgent),
-                createdAt: time, lastSeenAt: time), tokenDigest: token.digest)
-        try await catalogue.write { try $0.devices.insert(stored) }
+                createdAt: time, lastSeenAt: time, rights: rights), tokenDigest: token.digest)
+        try await catalogue.write { transaction in
+            var there = stored
+            // A category that was deleted since the code was made keeps nobody out; of none, nothing is seen.
+            let left = try rights.categoryIds?.filter { try transaction.categories.find(.id($0)) != nil }
+            there.device = stored.device.with(DeviceRights(rights.role, categoryIds: left))
+            try transaction.devices.insert(there)
+        }
         devices[stored.tokenDigest] = stored
         publish()
         return PairedDevice(device: stored.device, token: token.text)
@@ -127,30 +143,59 @@ public actor DeviceStore: MeshService {
             return found.device
         }
         // Noted here first, so that those who come meanwhile do not all write.
-        let device = Device(
-            id: found.device.id, name: found.device.name, userAgent: found.device.userAgent,
-            createdAt: found.device.createdAt, lastSeenAt: time)
+        let device = found.device.seen(at: time)
         devices[found.tokenDigest]?.device = device
         // Nobody is kept out because a disk is full.
         try? await catalogue.write { try $0.devices.setLastSeen(time, of: device.id) }
-        // It may have been forgotten meanwhile.
-        guard devices[found.tokenDigest] != nil else { return try await authenticate(token) }
-        return device
+        // It may have been forgotten meanwhile, or become another's.
+        guard let now = devices[found.tokenDigest]?.device else { return try await authenticate(token) }
+        return now
     }
 
-    func list() -> DeviceList {
-        DeviceList(
-            devices: devices.values.map(\.device).sorted {
+    /// What is chosen is in the catalogue, where a category that is deleted is chosen no more.
+    func list() async throws -> DeviceList {
+        let stored = try await catalogue.read { try $0.devices.all() }
+        let rights = Dictionary(stored.map { ($0.device.id, $0.device.rights) }) { first, _ in first }
+        return DeviceList(
+            devices: devices.values.map { $0.device.with(rights[$0.device.id] ?? $0.device.rights) }.sorted {
                 ($0.createdAt.milliseconds, $0.id) < ($1.createdAt.milliseconds, $1.id)
             })
     }
 
-    func forget(_ id: String) async throws -> Device {
-        guard let stored = devices.values.first(where: { $0.device.id == id.lowercased() }) else {
-            throw MeshError(.notFound, "No such device is paired. See which are: smilepile web devices")
+    // MARK: Changing
+
+    /// Who is inside goes before the reply, and comes anew with what it may then. What fails on the way leaves a device with less, and not
+    /// with more.
+    func setRole(_ request: SetDeviceRole) async throws -> Device {
+        let rights = try DeviceRights.validated(role: request.role, categoryIds: request.categoryIds)
+        let id = try stored(request.id).device.id
+        try await catalogue.write { transaction in
+            try Self.require(rights.categoryIds, in: transaction)
+            guard try transaction.devices.setRights(rights, of: id) else { throw Self.unknown }
         }
+        // It may have been forgotten meanwhile.
+        let there = try stored(id)
+        let device = there.device.with(rights)
+        devices[there.tokenDigest]?.device = device
+        changes[id, default: 0] += 1
+        publish()
+        await access.tell(.renewing(id))
+        return device
+    }
+
+    private func stored(_ id: String) throws -> StoredDevice {
+        let id = id.lowercased()
+        guard let stored = devices.values.first(where: { $0.device.id == id }) else { throw Self.unknown }
+        return stored
+    }
+
+    private static let unknown = MeshError(.notFound, "No such device is paired. See which are: smilepile web devices")
+
+    func forget(_ id: String) async throws -> Device {
+        let stored = try stored(id)
         // Out at once, whatever becomes of the row: should it not go, nobody is let in before the next start, and whoever asked is told.
         devices[stored.tokenDigest] = nil
+        changes[stored.device.id] = nil
         publish()
         await access.tell(.forgetting(stored.device.id))
         _ = try await catalogue.write { try $0.devices.remove(stored.device.id) }
@@ -183,7 +228,7 @@ public actor DeviceStore: MeshService {
 }
 
 extension InviteDevice: HandledMessage {
-    public func perform(on service: DeviceStore) async throws -> Invitation { await service.invite() }
+    public func perform(on service: DeviceStore) async throws -> Invitation { try await service.invite(self) }
 }
 
 extension PairDevice: HandledMessage {
@@ -195,7 +240,11 @@ extension AuthenticateDevice: HandledMessage {
 }
 
 extension ListDevices: HandledMessage {
-    public func perform(on service: DeviceStore) async throws -> DeviceList { await service.list() }
+    public func perform(on service: DeviceStore) async throws -> DeviceList { try await service.list() }
+}
+
+extension SetDeviceRole: HandledMessage {
+    public func perform(on service: DeviceStore) async throws -> Device { try await service.setRole(self) }
 }
 
 extension ForgetDevice: HandledMessage {

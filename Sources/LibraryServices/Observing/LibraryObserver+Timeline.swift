@@ -6,6 +6,12 @@ import ServiceMesh
 extension LibraryObserver {
     /// What was found, and how often what it depends on had changed before that was read.
     struct KeptSpans {
+        /// What was asked for, and of which categories it was read; nil for all.
+        struct Key: Hashable {
+            let request: GetTimeline
+            let scope: CategoryScope?
+        }
+
         let revision: UInt64
         let spans: [PhotoSpan]
     }
@@ -14,8 +20,10 @@ extension LibraryObserver {
     private static let mostKept = 32
 
     func timeline(_ request: GetTimeline) async throws -> PhotoTimeline {
-        let query = try PhotoQuery(request.filter)
-        let months = try await spans(request.of(month: nil)) {
+        let viewer = access.viewer
+        let scope = viewer == .anybody ? nil : try await catalogue.read { try viewer.scope(in: $0) }
+        let query = try PhotoQuery(request.filter).within(scope)
+        let months = try await spans(request.of(month: nil), scope) {
             try $0.photos.months(query, most: GetTimeline.maximumMonths)
         }
         let count = months.reduce(0) { $0 + $1.count }
@@ -25,7 +33,7 @@ extension LibraryObserver {
         guard let month = CalendarSpan.month(named: name) else {
             throw MeshError(.invalidArgument, "'month' is written 2025-06.")
         }
-        let days = try await spans(request) {
+        let days = try await spans(request, scope) {
             try $0.photos.days(query, of: month, anchorDistance: GetTimeline.anchorDistance)
         }
         let before = months.prefix { $0.span.start > month.start }.reduce(0) { $0 + $1.count }
@@ -33,14 +41,16 @@ extension LibraryObserver {
     }
 
     private func spans(
-        _ request: GetTimeline, _ read: @escaping @Sendable (any CatalogueTransaction) throws -> [PhotoSpan]
+        _ request: GetTimeline, _ scope: CategoryScope?,
+        _ read: @escaping @Sendable (any CatalogueTransaction) throws -> [PhotoSpan]
     ) async throws -> [PhotoSpan] {
+        let key = KeptSpans.Key(request: request, scope: scope)
         // Before it is read: a change in between makes what was found old, even where it was seen.
         let revision = revision(ofSearch: request.filter)
-        if let kept = keptSpans[request], kept.revision == revision { return kept.spans }
+        if let kept = keptSpans[key], kept.revision == revision { return kept.spans }
         let spans = try await catalogue.read(read)
         if keptSpans.count >= Self.mostKept { keptSpans = [:] }
-        keptSpans[request] = KeptSpans(revision: revision, spans: spans)
+        keptSpans[key] = KeptSpans(revision: revision, spans: spans)
         return spans
     }
 

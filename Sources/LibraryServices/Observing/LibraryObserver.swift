@@ -24,11 +24,12 @@ public actor LibraryObserver: MeshService {
     }
 
     let catalogue: any Catalogue
+    let access: LibraryAccess
     private let due: DueTime
     private let hub: ObservationHub
     private let revisions = Revisions()
     /// By filters and month; see `LibraryObserver+Timeline.swift`.
-    var keptSpans: [GetTimeline: KeptSpans] = [:]
+    var keptSpans: [KeptSpans.Key: KeptSpans] = [:]
 
     /// How often what a search depends on has changed since the library was opened.
     func revision(ofSearch filter: PhotoFilter) -> UInt64 {
@@ -41,10 +42,15 @@ public actor LibraryObserver: MeshService {
 
     /// - Parameters:
     ///   - catalogue: which tells of its commits; this listens until the library closes.
+    ///   - access: which knows who asks: a child's device sees the photos of chosen categories alone.
     ///   - clock: by which reads are spaced; the mesh's.
     ///   - due: the time by which the trash is emptied.
-    package init(catalogue: any Catalogue, clock: MeshClock = .system, due: DueTime = .following()) {
+    package init(
+        catalogue: any Catalogue, access: LibraryAccess = LibraryAccess(), clock: MeshClock = .system,
+        due: DueTime = .following()
+    ) {
         self.catalogue = catalogue
+        self.access = access
         self.due = due
         hub = ObservationHub(clock: clock)
         catalogue.onCommit { [hub, revisions] parts in
@@ -65,27 +71,38 @@ public actor LibraryObserver: MeshService {
         hub.observe(query, reading: Set(parts.map(\.rawValue))) { [catalogue] in try await catalogue.read(read) }
     }
 
+    /// What whoever asks may see of it: two share an answer where they see the same.
+    private func observeScoped<Query: Hashable & Sendable, Value: Equatable & Sendable>(
+        _ query: Query, _ parts: Set<CataloguePart>,
+        _ read: @escaping @Sendable (any CatalogueTransaction, CategoryScope?) throws -> Value
+    ) -> QueryObservation<Value> {
+        let viewer = access.viewer
+        return observe(ViewedRequest(query, viewer), parts) { try read($0, viewer.scope(in: $0)) }
+    }
+
     // MARK: What is read, and from where
 
     func categories(_ request: ObserveCategories) throws -> QueryObservation<CategoryList> {
         let query = try CategoryQuery(text: request.text, order: request.order)
         // Of photos too, because of the counts.
-        return observe(request, [.categories, .photos]) {
-            CategoryList(categories: query.select(from: try $0.categories.all()))
+        return observeScoped(request, [.categories, .photos]) {
+            CategoryList(categories: query.select(from: try $0.categories.all(in: $1)))
         }
     }
 
     func category(_ request: ObserveCategory) throws -> QueryObservation<ObservedCategory> {
         let key = try CategoryKey(id: request.id, displayName: request.displayName, name: nil)
-        return observe(request, [.categories, .photos]) { transaction in
-            ObservedCategory(category: try transaction.categories.find(key))
+        return observeScoped(request, [.categories, .photos]) { transaction, scope in
+            ObservedCategory(
+                category: try transaction.categories.find(key).flatMap { scope.has($0.id) ? $0 : nil })
         }
     }
 
     func photos(_ request: ObservePhotos) throws -> QueryObservation<ObservedPhotos> {
         let query = try PhotoQuery(request.search)
-        return observe(request, Self.readsCategories(request.search.filter) ? [.photos, .categories] : [.photos]) {
-            transaction in
+        return observeScoped(request, Self.readsCategories(request.search.filter) ? [.photos, .categories] : [.photos]) {
+            transaction, scope in
+            let query = query.within(scope)
             let page = try transaction.photos.page(query)
             // A page that begins the list and has no next one is the whole list.
             let isWhole = request.after == nil && page.next == nil
@@ -102,7 +119,9 @@ public actor LibraryObserver: MeshService {
 
     func photo(_ request: ObservePhoto) throws -> QueryObservation<ObservedPhoto> {
         let key = try PhotoKey(id: request.id, uuid: request.uuid)
-        return observe(request, [.photos]) { ObservedPhoto(photo: try $0.photos.find(key)) }
+        return observeScoped(request, [.photos]) { transaction, scope in
+            ObservedPhoto(photo: try transaction.photos.find(key).flatMap { scope.has($0.categoryId) ? $0 : nil })
+        }
     }
 
     func settings(_ request: ObserveSettings) -> QueryObservation<Settings> {

@@ -43,11 +43,18 @@ public actor PhotoStore: MeshService {
     let catalogue: any Catalogue
     let discards: DiscardedFiles
     let due: DueTime
+    private let access: LibraryAccess
     private var cleanup: Task<Void, Never>?
 
-    /// - Parameter due: the time by which the trash is emptied.
-    package init(catalogue: any Catalogue, discards: DiscardedFiles, due: DueTime = .following()) {
+    /// - Parameters:
+    ///   - access: which knows who asks: a child's device sees the photos of chosen categories alone.
+    ///   - due: the time by which the trash is emptied.
+    package init(
+        catalogue: any Catalogue, discards: DiscardedFiles, access: LibraryAccess = LibraryAccess(),
+        due: DueTime = .following()
+    ) {
         self.catalogue = catalogue
+        self.access = access
         self.due = due
         self.discards = discards
     }
@@ -76,18 +83,19 @@ public actor PhotoStore: MeshService {
     // MARK: Reading
 
     func search(_ request: SearchPhotos) async throws -> PhotoPage {
-        let query = try PhotoQuery(request)
-        return try await catalogue.read { try $0.photos.page(query) }
+        let (query, viewer) = (try PhotoQuery(request), access.viewer)
+        return try await catalogue.read { try $0.photos.page(query.within(viewer.scope(in: $0))) }
     }
 
     func count(_ request: CountPhotos) async throws -> PhotoCount {
-        let query = try PhotoQuery(request.filter)
-        return PhotoCount(count: try await catalogue.read { try $0.photos.count(query) })
+        let (query, viewer) = (try PhotoQuery(request.filter), access.viewer)
+        return PhotoCount(
+            count: try await catalogue.read { try $0.photos.count(query.within(viewer.scope(in: $0))) })
     }
 
     func select(_ request: SelectPhotos) async throws -> SelectedPhotos {
-        let query = try PhotoIDQuery(request)
-        return try await catalogue.read { try $0.photos.ids(query) }
+        let (query, viewer) = (try PhotoIDQuery(request), access.viewer)
+        return try await catalogue.read { try $0.photos.ids(query.within(viewer.scope(in: $0))) }
     }
 
     func sealed(_ request: ListSealedPhotos) async throws -> SealedPhotos {
@@ -97,12 +105,14 @@ public actor PhotoStore: MeshService {
 
     func cameras(_ request: ListCameras) async throws -> CameraList {
         let limit = try PageLimit.validated(request.limit)
-        return try await catalogue.read { try $0.photos.cameras(limit: limit) }
+        let viewer = access.viewer
+        return try await catalogue.read { try $0.photos.cameras(limit: limit, in: viewer.scope(in: $0)) }
     }
 
     func get(_ request: GetPhoto) async throws -> Photo {
         let key = try PhotoKey(id: request.id, uuid: request.uuid, path: request.path)
-        return try await catalogue.read { try $0.photos.require(key) }
+        let viewer = access.viewer
+        return try await catalogue.read { try $0.photos.require(key, in: viewer.scope(in: $0)) }
     }
 
     func sourceDigests(size: Int64) async throws -> SourceDigests {

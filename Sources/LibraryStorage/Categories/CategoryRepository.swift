@@ -72,9 +72,5 @@ extension CategoryRepository {
     package func update(id: Int64, to new: CategoryDetails) throws -> Category { try update([(id, new)])[0] }
 
     /// - Throws: `noCategory`, with some of the names that there are where it was named by its name.
-    package func require(_ key: CategoryKey) throws -> Category {
-        if let category = try find(key) { return category }
-        if case .id = key { throw CatalogueError.noCategory(key, known: []) }
-        throw CatalogueError.noCategory(key, known: try all().prefix(20).map(\.displayName))
-    }
+    package func require(_ key: CategoryKey) throws -> Category { try require(key, in: nil) }
 }

@@ -5,8 +5,14 @@ import ServiceMesh
 package protocol DeviceRepository {
     /// In the order in which they were paired.
     func all() throws -> [StoredDevice]
-    /// - Throws: the catalogue's own error where a device has its id or its token.
+    /// The categories that were chosen for a child's device and are there still, ascending; none for every other one. A category that is
+    /// deleted is chosen no more, also where another gets its number.
+    func categories(of id: String) throws -> [Int64]
+    /// - Throws: the catalogue's own error where a device has its id or its token; `noCategory`.
     func insert(_ device: StoredDevice) throws
+    /// - Returns: false where there is no such device.
+    /// - Throws: `noCategory`.
+    func setRights(_ rights: DeviceRights, of id: String) throws -> Bool
     func setLastSeen(_ time: Timestamp, of id: String) throws
     /// - Returns: false where there was none.
     func remove(_ id: String) throws -> Bool

@@ -14,6 +14,10 @@ package struct IndexFilter: Sendable {
     package let camera: CameraFilter
     /// The earliest date, milliseconds.
     package private(set) var from: Int64?
+    /// The one category that photos must be of; nil for several.
+    package private(set) var category: Int64?
+    /// The categories, ascending, of which each photo must be of one, where they are two or more and not all of them; else nil.
+    package private(set) var categories: [Int64]?
     /// Photos stand before it, in the order of dates and ids; nil for all.
     package private(set) var end: PhotoPlace?
     /// The same for all pages together: where `to` ends.
@@ -26,6 +30,7 @@ package struct IndexFilter: Sendable {
             throw MeshError(.invalidArgument, "'from' must not be later than 'to'.")
         }
         self.wanted = wanted
+        category = wanted.categoryId
         review = try ReviewFilter(reviewed: wanted.reviewed, decision: wanted.decision)
         camera = try CameraFilter(words: wanted.camera, isKnown: wanted.hasCamera)
         from = wanted.from?.milliseconds
@@ -41,12 +46,33 @@ package struct IndexFilter: Sendable {
         return wider
     }
 
-    package var category: Int64? { wanted.categoryId }
     /// Whether photos must be favourites, or must be none; nil for all.
     package var isFavorite: Bool? { wanted.favoritesOnly }
     package var favoritesOnly: Bool { isFavorite == true }
 
     package var isWithoutDates: Bool { from == nil && end == nil }
+
+    /// The same, but only what is of these categories; nil for all.
+    package func within(_ scope: CategoryScope?) -> IndexFilter {
+        guard let scope else { return self }
+        var narrower = self
+        if let category {
+            if !scope.ids.contains(category) { narrower.category = Self.noCategory }
+        } else if let categories {
+            narrower.choose(scope.ids.intersection(categories))
+        } else {
+            narrower.choose(scope.ids)
+        }
+        return narrower
+    }
+
+    private mutating func choose(_ ids: Set<Int64>) {
+        category = ids.count > 1 ? nil : ids.first ?? Self.noCategory
+        categories = ids.count > 1 ? ids.sorted() : nil
+    }
+
+    /// A number that no category has: one that is not there has no photos.
+    private static let noCategory = Int64.min
 
     /// The same, but only what is shown at `date` or later.
     package func since(_ date: Int64) -> IndexFilter {

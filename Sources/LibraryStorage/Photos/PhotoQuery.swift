@@ -5,7 +5,7 @@ import TextFolding
 /// One page of a search. A page begins where the one before ended (by date and id, not by offset), so that it stays
 /// right while photos are added.
 package struct PhotoQuery: Sendable {
-    package let filter: IndexFilter
+    package private(set) var filter: IndexFilter
     /// Nil where every photo that passes the filter is meant.
     package let words: SearchWords?
     package let limit: Int
@@ -21,11 +21,18 @@ package struct PhotoQuery: Sendable {
     package init(_ request: SearchPhotos) throws {
         try self.init(request.filter, after: request.after, limit: request.limit)
     }
+
+    /// The same for somebody who sees no more than these categories; nil for all.
+    package func within(_ scope: CategoryScope?) -> PhotoQuery {
+        var narrower = self
+        narrower.filter = filter.within(scope)
+        return narrower
+    }
 }
 
 /// One page of the ids of photos, in the order of ids.
 package struct PhotoIDQuery: Sendable {
-    package let filter: IndexFilter
+    package private(set) var filter: IndexFilter
     /// Nil where every photo that passes the filter is meant.
     package let words: SearchWords?
     /// Those greater than it.
@@ -49,6 +56,13 @@ package struct PhotoIDQuery: Sendable {
         let first = request.firstId.map { $0 == .min ? $0 : $0 - 1 } ?? .min
         after = max(first, request.after ?? .min)
         last = request.lastId ?? .max
+    }
+
+    /// As ``PhotoQuery/within(_:)``.
+    package func within(_ scope: CategoryScope?) -> PhotoIDQuery {
+        var narrower = self
+        narrower.filter = filter.within(scope)
+        return narrower
     }
 }
 

@@ -29,7 +29,8 @@ package protocol PhotoRepository {
     func totals() throws -> PhotoTotals
     /// The cameras of all photos with how many each took, the one of most first, of as many by name; `limit` of them
     /// at most.
-    func cameras(limit: Int) throws -> CameraList
+    /// - Parameter scope: the categories whose photos count; nil for all.
+    func cameras(limit: Int, in scope: CategoryScope?) throws -> CameraList
     /// How many photos there are of which the library does not have the original.
     func countWithoutOriginal() throws -> Int
     /// Photos that have sealed fields. Opens none.
@@ -99,6 +100,8 @@ package protocol PhotoRepository {
 }
 
 extension PhotoRepository {
+    package func cameras(limit: Int) throws -> CameraList { try cameras(limit: limit, in: nil) }
+
     package func find(_ key: PhotoKey) throws -> Photo? { try find([key])[0] }
 
     package func find(sourceDigest: String) throws -> Photo? { try find(sourceDigests: [sourceDigest])[0] }

@@ -58,7 +58,8 @@ struct PhotoSearch {
         if let words {
             let sieve = try (words.sieve ?? words.shortSieve(in: connection))?.marked(all.mark)
             if sieve?.isEmpty == true { return 0 }
-            if let sieve, words.isTrigram, all.canUseTotals, all.category == nil, all.isFavorite != false {
+            if let sieve, words.isTrigram, all.canUseTotals, all.category == nil, all.categories == nil,
+                all.isFavorite != false {
                 statement = .count(sieve)
             } else {
                 statement = .total(sieve, all, containing: words)

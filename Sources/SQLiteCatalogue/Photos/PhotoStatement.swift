@@ -147,22 +147,28 @@ struct PhotoStatement {
                 sql: "SELECT count(*) FROM photos AS p INDEXED BY \(filter.index) WHERE \(condition.sql)",
                 values: condition.values)
         }
-        let column = counted(filter)
+        let categories = countedCategories(filter)
         return PhotoStatement(
-            sql: "SELECT coalesce(sum(\(column)), 0) FROM category_totals"
-                + (filter.category == nil ? "" : " WHERE category_id = ?"),
-            values: filter.category.map { [$0] } ?? [])
+            sql: "SELECT coalesce(sum(\(counted(filter))), 0) FROM category_totals WHERE \(categories.sql)",
+            values: categories.values)
+    }
+
+    /// Whose counts are asked for.
+    private static func countedCategories(_ filter: SQLFilter) -> SQLFilter.Condition {
+        if let category = filter.category { return SQLFilter.Condition("category_id = ?", category) }
+        guard let categories = filter.categories else { return SQLFilter.Condition() }
+        return SQLFilter.Condition(
+            "category_id IN (SELECT value FROM json_each(?))", SQLFilter.list(of: categories))
     }
 
     /// Days, and how many photos each has, newest first: from the counts that are kept, for a filter that asks for nothing else
     /// than they tell.
     static func days(_ filter: SQLFilter) -> PhotoStatement {
-        let column = counted(filter)
+        let (column, categories) = (counted(filter), countedCategories(filter))
         return PhotoStatement(
-            sql: "SELECT day, sum(\(column)) FROM photo_days"
-                + (filter.category == nil ? "" : " WHERE category_id = ?")
+            sql: "SELECT day, sum(\(column)) FROM photo_days WHERE \(categories.sql)"
                 + " GROUP BY day HAVING sum(\(column)) > 0 ORDER BY day DESC",
-            values: filter.category.map { [$0] } ?? [])
+            values: categories.values)
     }
 
     /// How many photos an arm of a filter has in one of its ranges. The index alone tells, unless favourites are asked for with

@@ -73,7 +73,8 @@ struct PhotoTable: PhotoRepository {
         return found ?? PhotoTotals(photos: 0, favorites: 0, bytes: 0)
     }
 
-    func cameras(limit: Int) throws -> CameraList {
+    func cameras(limit: Int, in scope: CategoryScope?) throws -> CameraList {
+        if let scope { return try cameras(limit: limit, of: scope.ids.sorted()) }
         let found = try connection.query(
             "SELECT name, photos FROM cameras ORDER BY photos DESC, name LIMIT ?", limit
         ) { CameraCount(name: try $0[0], photoCount: try $0[1]) }
@@ -82,6 +83,22 @@ struct PhotoTable: PhotoRepository {
         }
         return CameraList(
             cameras: found, count: sums?.count ?? 0, withoutCamera: try totals().photos - (sums?.photos ?? 0))
+    }
+
+    /// Counted in the index: what is kept is of all photos together.
+    private func cameras(limit: Int, of categories: [Int64]) throws -> CameraList {
+        let counts = try connection.query(
+            """
+            SELECT camera, count(*) FROM photos INDEXED BY photos_by_category_and_camera
+            WHERE category_id IN (SELECT value FROM json_each(?)) GROUP BY camera
+            """, SQLFilter.list(of: categories)
+        ) { (name: try $0[0] as String?, photos: try $0[1] as Int) }
+        let known = counts.compactMap { count in
+            count.name.map { CameraCount(name: $0, photoCount: count.photos) }
+        }.sorted { ($1.photoCount, $0.name) < ($0.photoCount, $1.name) }
+        return CameraList(
+            cameras: Array(known.prefix(limit)), count: known.count,
+            withoutCamera: counts.first { $0.name == nil }?.photos ?? 0)
     }
 
     func countWithoutOriginal() throws -> Int {

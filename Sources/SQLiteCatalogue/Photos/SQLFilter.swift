@@ -20,6 +20,8 @@ struct SQLFilter {
     }
 
     var category: Int64? { filter.category }
+    /// As ``IndexFilter/categories``.
+    var categories: [Int64]? { filter.categories }
     var isFavorite: Bool? { filter.isFavorite }
     private var favoritesOnly: Bool { filter.favoritesOnly }
     private var review: ReviewFilter { filter.review }
@@ -60,6 +62,7 @@ struct SQLFilter {
                 ? "photos_favorite_by_camera" : category == nil ? "photos_by_camera" : "photos_by_category_and_camera"
         }
         if isByKind { return "photos_films" }
+        if categories != nil { return favoritesOnly ? "photos_favorite_by_category" : "photos_by_category" }
         return switch (category != nil, favoritesOnly) {
         case (true, true): "photos_favorite_by_category"
         case (true, false): review == .any ? "photos_by_category" : "photos_by_category_and_decision"
@@ -71,17 +74,21 @@ struct SQLFilter {
     /// What the parts of a filter have to meet besides one of ``ranges``, each of which has its photos in order in the
     /// index. Three of what was reviewed, one for each decision: SQLite merges them as it goes. An index of all of them
     /// together would be written with each decision. One for each camera, likewise; of more than are worth merging, the
-    /// photos are few, and SQLite sorts them.
+    /// photos are few, and SQLite sorts them. One for each category of a child's device, of which all else is asked in the rows: it has
+    /// few categories, and asks for little else.
     var arms: [Condition] {
+        if let categories { return categories.map { Condition("p.category_id = ?", $0) } }
         if hasArmsOfCameras { return (cameras?.names ?? []).map { Condition("p.camera = ?", $0) } }
         guard hasArmsOfDecisions else { return [Condition()] }
         return SwipeAction.allCases.map { Condition("p.last_decision = ?", $0.rawValue) }
     }
 
-    private var hasArmsOfDecisions: Bool { review == .reviewed && !favoritesOnly && !isByCamera && !isByKind }
+    private var hasArmsOfDecisions: Bool {
+        review == .reviewed && !favoritesOnly && !isByCamera && !isByKind && categories == nil
+    }
 
     /// Whether the photos are found among the films, which have an index of their own. Pictures are found among all.
-    private var isByKind: Bool { filter.wanted.kind == .film && !isByCamera }
+    private var isByKind: Bool { filter.wanted.kind == .film && !isByCamera && categories == nil }
 
     private var hasArmsOfCameras: Bool {
         isByCamera && (2...Self.mostArms).contains(cameras?.names?.count ?? 0)
@@ -91,7 +98,7 @@ struct SQLFilter {
     /// nor where there are more cameras than can be merged, and most photos are theirs. What is slow is what many photos
     /// have of either, and hardly any of both; an index of both would be written with each decision.
     private var isByCamera: Bool {
-        guard let cameras else { return false }
+        guard let cameras, categories == nil else { return false }
         guard cameras.photos > Self.rowByRowAtMost else { return true }
         return cameras.isLessThanReview && (cameras.names?.count ?? 1) <= Self.mostArms
     }
@@ -129,12 +136,23 @@ struct SQLFilter {
     /// All of it as one condition, for photos that something else has found.
     var condition: Condition {
         var condition = self.chosen
+        if let ofCategories { condition.add(ofCategories) }
         if hasArmsOfDecisions { condition.add(Self.reviewed(review)) }
         if hasArmsOfCameras { condition.add(ofCameras) }
         if let from { condition.add("p.shown_at >= ?", from) }
         if let end { condition.add("(p.shown_at, p.id) < (?, ?)", end.date, end.id) }
         return condition
     }
+
+    /// One of several, as one value, however many there are.
+    private var ofCategories: Condition? {
+        categories.map { ids in
+            Condition("p.category_id IN (SELECT value FROM json_each(?))", SQLFilter.list(of: ids))
+        }
+    }
+
+    /// Numbers as JSON.
+    static func list(of ids: [Int64]) -> String { "[" + ids.map(String.init).joined(separator: ",") + "]" }
 
     private var chosen: Condition {
         var condition = Condition()

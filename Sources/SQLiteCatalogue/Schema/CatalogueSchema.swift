@@ -54,8 +54,9 @@ package enum CatalogueSchema {
             Migration(version: 22, name: "scheduled backups into folders", script: version22),
             Migration(version: 23, name: "films, and photos that move", script: version23),
             Migration(
-                version: 24, name: "links for people without a device; the text index is merged in steps",
-                script: links + SearchMergeSchema.script),
+                version: 24,
+                name: "roles of devices; links for people without a device; the text index is merged in steps",
+                script: deviceRoles + links + SearchMergeSchema.script),
         ]
 
     /// Sealed fields belonged to the row of a photo in the library, and went with it into nothing when that went to the trash.

@@ -7,8 +7,9 @@ enum Authorisation {
         role >= access ? nil : refusal(role, access, method)
     }
 
-    /// - Returns: nil where it may come from where it comes from, else the refusal.
+    /// - Returns: nil where its contents may come from whom and from where they come, else the refusal.
     static func refusal<M: Message>(of message: M, in context: CallContext) -> MeshError? {
+        if let refusal = refusal(of: context.role, needing: message.contentAccess, for: M.method) { return refusal }
         guard context.isFromAfar, message.isForThisMachine else { return nil }
         return MeshError(
             .permissionDenied,
@@ -35,6 +36,10 @@ extension MeshError {
             .permissionDenied, "\(method) needs the \(access) role, which this connection had before.",
             details: Self.detail(of: access))
     }
+
+    /// A call that was allowed when it began has ended, because its caller may do other things now: asked anew, it is answered as that.
+    public static let renewed = MeshError(
+        .unavailable, "What this device may do has just been changed. Ask once more, over a new connection.")
 
     /// The role that was missing, where that is why it was refused: `neededRole` in the details.
     public var neededRole: Role? {

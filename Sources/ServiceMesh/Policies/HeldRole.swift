@@ -1,5 +1,5 @@
 /// The role of a caller that lives for a while, as a connection does: its own, and a higher one that it was granted for a
-/// time. Who may grant it is not known here; ``Mesh`` compares what is held with what a message needs.
+/// time, up to its ceiling. Who may grant it is not known here; ``Mesh`` compares what is held with what a message needs.
 ///
 /// Times are of ``MonotonicClock/withSleep()``: a lid that was closed over night ends what was granted in the evening.
 public struct HeldRole: Sendable {
@@ -18,6 +18,17 @@ public struct HeldRole: Sendable {
         }
     }
 
+    /// With what somebody begins, and the most that any grant gives them.
+    public struct Standing: Sendable, Equatable {
+        public let role: Role
+        public let ceiling: Role
+
+        public init(_ role: Role, ceiling: Role = .parent) {
+            self.role = min(role, ceiling)
+            self.ceiling = ceiling
+        }
+    }
+
     private struct Held {
         let grant: Grant
         let endsAt: UInt64
@@ -29,6 +40,8 @@ public struct HeldRole: Sendable {
     }
 
     private var own: Role
+    /// What no grant goes beyond.
+    public private(set) var ceiling = Role.service
     private var held: Held?
     /// The name of a caller that began as nobody and has said who it is.
     public private(set) var name: String?
@@ -37,7 +50,7 @@ public struct HeldRole: Sendable {
 
     public func role(at now: @autoclosure () -> UInt64) -> Role {
         guard let held, now() < held.ends else { return own }
-        return max(own, held.grant.role)
+        return max(own, min(held.grant.role, ceiling))
     }
 
     /// The role for a request that comes now, which is a use of it.
@@ -61,9 +74,9 @@ public struct HeldRole: Sendable {
     }
 
     /// Makes somebody of a caller that began as nobody, once: who is somebody, or has been, stays that.
-    public mutating func identify(as name: String, _ role: Role) {
+    public mutating func identify(as name: String, _ standing: Standing) {
         guard own == .nobody, self.name == nil else { return }
-        (own, self.name) = (role, name)
+        (own, ceiling, self.name) = (standing.role, standing.ceiling, name)
     }
 
     public mutating func demote(_ fall: RoleFall) {
@@ -72,7 +85,7 @@ public struct HeldRole: Sendable {
             own = min(own, role)
             if let held, held.grant.role > role { self.held = nil }
         case .endOfGrants: held = nil
-        case .forgetting(let name):
+        case .forgetting(let name), .renewing(let name):
             guard self.name == name else { return }
             own = .nobody
             held = nil
@@ -101,4 +114,6 @@ public enum RoleFall: Sendable, Equatable {
     case endOfGrants
     /// The caller that has this name is nobody again, for good.
     case forgetting(String)
+    /// The same, since what the caller with this name may do has changed: it has to come anew, and gets what it may then.
+    case renewing(String)
 }

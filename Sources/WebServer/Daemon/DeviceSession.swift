@@ -22,14 +22,16 @@ actor DeviceSession {
     /// How often the connection was ended from this side: a connection that was being made then is not wanted any more.
     private var disconnects = 0
     private var isForgotten = false
+    private let isChilds: Mutex<Bool>
     private let streams = Mutex<[ObjectIdentifier: @Sendable () -> Void]>([:])
     private let observations = Mutex(0)
 
     private init(
-        device: String, token: String, first: any DaemonConnection,
+        device: Identified, token: String, first: any DaemonConnection,
         connect: @escaping @Sendable () async throws -> any DaemonConnection
     ) {
-        self.device = device
+        self.device = device.id
+        isChilds = Mutex(device.isChilds)
         self.token = token
         self.connect = connect
         current = first
@@ -44,17 +46,26 @@ actor DeviceSession {
         return DeviceSession(device: device, token: token, first: connection, connect: connect)
     }
 
+    /// Whether the device hears of some photos alone, as the daemon said with the last connection: a child's does.
+    nonisolated var seesSome: Bool { isChilds.withLock { $0 } }
+
+    /// What the daemon says of the device that a token belongs to.
+    private struct Identified {
+        let id: String
+        let isChilds: Bool
+    }
+
     /// A connection that the daemon knows to be this token's.
     private static func identified(
         _ token: String, _ connect: @Sendable () async throws -> any DaemonConnection
-    ) async throws -> (connection: any DaemonConnection, device: String) {
+    ) async throws -> (connection: any DaemonConnection, device: Identified) {
         let connection = try await connect()
         do {
             let reply = try await connection.call("device.authenticate", ["token": .string(token)])
             guard let device = reply["id"]?.stringValue else {
                 throw ControlError.protocolViolation("the answer to device.authenticate names no device")
             }
-            return (connection, device)
+            return (connection, Identified(id: device, isChilds: reply["role"]?.stringValue == "child"))
         } catch {
             connection.close()
             throw error
@@ -74,7 +85,8 @@ actor DeviceSession {
     private func make() async throws -> any DaemonConnection {
         let asked = disconnects
         defer { if asked == disconnects { making = nil } }
-        let made = try await Self.identified(token, connect).connection
+        let (made, device) = try await Self.identified(token, connect)
+        isChilds.withLock { $0 = device.isChilds }
         guard asked == disconnects else {
             made.close()
             return try await connection()

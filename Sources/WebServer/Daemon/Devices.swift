@@ -23,6 +23,8 @@ actor Devices {
     private var reminded: [String: UInt64] = [:]
     /// Tokens that the daemon is being asked about.
     private var asked: [String: Task<DeviceSession, any Error>] = [:]
+    /// How often the daemon has changed what a device may, by the device's name.
+    private var rights: [String: Int] = [:]
     /// How often the daemon has told which devices there are.
     private var changes: UInt64 = 0
     private var watch: Task<Void, Never>?
@@ -140,7 +142,7 @@ actor Devices {
         do {
             _ = try await shared.open().observe(method: "device.observe", params: Data()) { [weak self] update in
                 guard let paired = try? JSONDecoder().decode(Paired.self, from: update.value) else { return }
-                await self?.keep(Set(paired.ids))
+                await self?.keep(Set(paired.ids), changes: paired.changes ?? [:])
             }
         } catch {
             // The daemon is away, or is about to be: who is paired stays so until somebody can be asked again.
@@ -150,11 +152,19 @@ actor Devices {
 
     private struct Paired: Decodable {
         let ids: [String]
+        /// Absent from a daemon that knows no roles of devices.
+        let changes: [String: Int]?
     }
 
-    /// Ends the sessions of devices that the daemon does not know any more.
-    private func keep(_ paired: Set<String>) async {
+    /// Ends the sessions of devices that the daemon does not know any more, and what was made for those that may other things now.
+    private func keep(_ paired: Set<String>, changes told: [String: Int]) async {
         changes += 1
+        for (token, session) in sessions
+        where paired.contains(session.device) && told[session.device] != rights[session.device] {
+            pictures.forget(token)
+            await session.disconnect()
+        }
+        rights = told
         for (token, session) in sessions where !paired.contains(session.device) {
             remove(token)
             onForget(token)

@@ -59,7 +59,8 @@ final class KeptPictures: Sendable {
     /// - Parameter session: of the device that asks; by its connection changes are heard of where no other's does so yet.
     func age(_ session: DeviceSession) -> UInt64? {
         state.withLock { state in
-            if state.watch == nil, !state.isStopped {
+            // What a child's device does not see changes unheard of there.
+            if state.watch == nil, !state.isStopped, !session.seesSome {
                 state.watch = Task { [weak self] in await self?.follow(session) }
             }
             return state.isTold ? state.age : nil
@@ -91,7 +92,7 @@ final class KeptPictures: Sendable {
 
     // MARK: Changes
 
-    /// Observes the newest photo and how many there are, which every device may; only that a change comes matters, and not which. This
+    /// Observes the newest photo and how many there are, which every device may that sees all; only that a change comes matters, and not which. This
     /// ends with the connection, and begins again with the next device that asks for a picture.
     private func follow(_ session: DeviceSession) async {
         do {
