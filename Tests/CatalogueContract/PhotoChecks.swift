@@ -104,6 +104,26 @@ extension CatalogueContract {
                 run.equal([changed.count, changed.withoutCamera], [2, 2])
             }
         },
+        ContractCheck("cameras are also told of some categories alone") { run in
+            let album = try await run.album(6) { number, family, cars in
+                Sample.photo(number, in: number < 2 ? family : cars, camera: ["A", "B", "B", "C", nil, "B"][number])
+            }
+            try await run.read { t in
+                let none = CameraList(cameras: [], count: 0, withoutCamera: 0)
+                for scope in [CategoryScope([]), CategoryScope([.max])] {
+                    run.equal(try t.photos.cameras(limit: 9, in: scope), none)
+                }
+                let cars = try t.photos.cameras(limit: 9, in: CategoryScope([album.cars]))
+                run.equal(cars.cameras.map(\.name), ["B", "C"])
+                run.equal(cars.cameras.map(\.photoCount), [2, 1])
+                run.equal([cars.count, cars.withoutCamera], [2, 1])
+                let first = try t.photos.cameras(limit: 1, in: CategoryScope([album.cars]))
+                run.equal(first.cameras.map(\.name), ["B"])
+                run.equal([first.count, first.withoutCamera], [2, 1])
+                let both = CategoryScope([album.family, album.cars, .max])
+                run.equal(try t.photos.cameras(limit: 9, in: both), try t.photos.cameras(limit: 9, in: nil))
+            }
+        },
         ContractCheck("photos without their original are counted") { run in
             try await run.album(3) { number, family, _ in
                 var new = Sample.photo(number, in: family)

@@ -90,11 +90,13 @@ extension ContractRun {
 
 extension CatalogueTransaction {
     /// All photos that pass a filter, page by page.
-    func all(_ filter: PhotoFilter = PhotoFilter(), limit: Int) throws -> [Photo] {
+    func all(
+        _ filter: PhotoFilter = PhotoFilter(), in scope: CategoryScope? = nil, limit: Int
+    ) throws -> [Photo] {
         var photos: [Photo] = []
         var next: String?
         repeat {
-            let page = try self.photos.page(PhotoQuery(filter, after: next, limit: limit))
+            let page = try self.photos.page(PhotoQuery(filter, after: next, limit: limit).within(scope))
             photos += page.photos
             next = page.next
         } while next != nil && photos.count < 10_000

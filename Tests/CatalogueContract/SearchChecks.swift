@@ -53,23 +53,30 @@ extension CatalogueContract {
         },
         ContractCheck("photos that are filtered are those that pass, in pages, ids, counts and calendars") { run in
             let album = try await many(run)
-            for filter in filters(album) {
+            // Of whoever sees all, and of those who see some categories, none, and one that is not there.
+            let scopes: [CategoryScope?] =
+                [nil] + [[], [album.cars], [album.family, album.cars], [album.cars, .max], [.max]].map { CategoryScope($0) }
+            for (filter, scope) in filters(album).flatMap({ filter in scopes.map { (filter, $0) } }) {
                 try await run.read { t in
-                    let wanted = album.photos.filter { passes($0, filter, in: album) }.sorted {
-                        PhotoPlace($0) > PhotoPlace($1)
-                    }
-                    let found = try t.all(filter, limit: 7)
+                    let wanted = album.photos.filter {
+                        scope.has($0.categoryId) && passes($0, filter, in: album)
+                    }.sorted { PhotoPlace($0) > PhotoPlace($1) }
+                    let query = try PhotoQuery(filter).within(scope)
+                    let found = try t.all(filter, in: scope, limit: 7)
                     if found != wanted {
-                        run.fail("\(filter): \(found.map(\.name)) is not \(wanted.map(\.name))", #fileID, #line)
+                        run.fail(
+                            "\(filter) in \(String(describing: scope)): \(found.map(\.name)) is not \(wanted.map(\.name))",
+                            #fileID, #line)
                     }
-                    run.equal(try t.photos.count(PhotoQuery(filter)), wanted.count)
-                    run.equal(try t.photos.ids(PhotoIDQuery(SelectPhotos(filter))).ids, wanted.map(\.id).sorted())
-                    let months = try t.photos.months(PhotoQuery(filter), most: 10_000)
+                    run.equal(try t.photos.count(query), wanted.count)
+                    run.equal(
+                        try t.photos.ids(PhotoIDQuery(SelectPhotos(filter)).within(scope)).ids, wanted.map(\.id).sorted())
+                    let months = try t.photos.months(query, most: 10_000)
                     let byMonth = Dictionary(grouping: wanted) { CalendarSpan.month(of: $0.shownAt.milliseconds) }
                     run.equal(months.map(\.span), byMonth.keys.sorted { $0.start > $1.start })
                     run.equal(months.map(\.count), months.map { byMonth[$0.span]?.count ?? 0 })
                     for month in months {
-                        let days = try t.photos.days(PhotoQuery(filter), of: month.span, anchorDistance: 1000)
+                        let days = try t.photos.days(query, of: month.span, anchorDistance: 1000)
                         let byDay = Dictionary(grouping: byMonth[month.span] ?? []) {
                             CalendarSpan.day(of: $0.shownAt.milliseconds)
                         }

@@ -152,13 +152,58 @@ extension CatalogueContract {
                 run.equal(try t.devices.all().map(\.device.id), ["b"])
             }
         },
+        ContractCheck("a device is for somebody, and a child's has its categories while these are there") { run in
+            let album = try await run.album()
+            let (both, one) = ([album.family, album.cars], [album.cars])
+            try await run.write { t in
+                try t.devices.insert(device("child", at: 1, rights: DeviceRights(.child, categoryIds: both)))
+                try t.devices.insert(device("looker", at: 2, rights: DeviceRights(.looker)))
+                try t.devices.insert(device("parent", at: 3))
+                run.equal(
+                    try t.devices.all().map(\.device.rights),
+                    [DeviceRights(.child, categoryIds: both), DeviceRights(.looker), .parent])
+                run.equal(try t.devices.categories(of: "child"), both)
+                for id in ["looker", "parent", "none"] { run.equal(try t.devices.categories(of: id), []) }
+                // Each may become each, and nothing of the one before is left.
+                let all = [DeviceRights(.child, categoryIds: one), .parent, .init(.child, categoryIds: both), .init(.looker)]
+                for rights in all + [DeviceRights(.child, categoryIds: both)] {
+                    run.equal(try t.devices.setRights(rights, of: "child"), true)
+                    run.equal(try t.devices.all().map(\.device.rights), [rights, DeviceRights(.looker), .parent])
+                    run.equal(try t.devices.categories(of: "child"), rights.categoryIds ?? [])
+                }
+                run.equal(try t.devices.setRights(.parent, of: "none"), false)
+            }
+            await run.fails("A category that is not there") {
+                _ = try await run.write { try $0.devices.setRights(DeviceRights(.child, categoryIds: [.max]), of: "parent") }
+            }
+            await run.fails("A new device with a category that is not there") {
+                try await run.write { t in
+                    try t.devices.insert(device("new", at: 4, rights: DeviceRights(.child, categoryIds: [.max])))
+                }
+            }
+            run.equal(try await run.read { try $0.devices.all().last?.device.rights }, .parent)
+            try await run.write { t in
+                try t.categories.delete(id: album.family)
+                run.equal(try t.devices.categories(of: "child"), one)
+                // Another category with a number that was chosen is not chosen by that.
+                try t.categories.removeAll()
+                _ = try t.categories.insert(
+                    CategoryEntry(
+                        CategoryDetails(displayName: "Other", colorHex: "#4CAF50", iconResource: nil), id: album.cars))
+                run.equal(try t.devices.all().map(\.device.rights), [.none, DeviceRights(.looker), .parent])
+                run.equal(try t.devices.remove("child"), true)
+                run.equal(try t.devices.categories(of: "child"), [])
+            }
+        },
     ]
 
-    private static func device(_ id: String, at time: Int64, agent: String? = nil) -> StoredDevice {
+    private static func device(
+        _ id: String, at time: Int64, agent: String? = nil, rights: DeviceRights = .parent
+    ) -> StoredDevice {
         StoredDevice(
             Device(
                 id: id, name: "Device '\(id)'", userAgent: agent, createdAt: Sample.time(time),
-                lastSeenAt: Sample.time(time)),
+                lastSeenAt: Sample.time(time), rights: rights),
             tokenDigest: "digest \(id)")
     }
 }

@@ -105,6 +105,58 @@ struct DoorTests {
         }
     }
 
+    @Test("a PIN gives no more than the ceiling of whom it is for, and the greeting tells that")
+    func ceiling() async throws {
+        var configuration = configuration(Names())
+        configuration.identifications = [
+            "test.identify": ControlServer.Identification(
+                name: { try? JSONDecoder().decode(Text.self, from: $0).text },
+                standing: { _ in .init(.kid, ceiling: .looker) })
+        ]
+        try await withHarness(configuration) { harness in
+            let raw = try harness.knock()
+            try await identify(raw, as: "grandma")
+            #expect(try await role(raw) == "kid")
+            #expect(try await raw.ask(request("rpc.hello")).result?["ceiling"] == "looker")
+            #expect(try await raw.ask(request("test.unlock", params: #"{"pin":"1234"}"#)).code == nil)
+            #expect(try await role(raw) == "looker")
+            let refused = try await raw.ask(request("test.parentOnly"))
+            #expect(refused.status == "permission_denied")
+            #expect(refused.json["error"]?["data"]?["neededRole"] == "parent")
+            // Who is at this machine has the parent's.
+            let own = try harness.connect()
+            #expect(try await own.ask(request("rpc.hello")).result?["ceiling"] == "parent")
+        }
+    }
+
+    @Test("whose rights have changed has to come anew: what looks ends, what writes is answered, and then the connection ends")
+    func renewing() async throws {
+        let names = Names()
+        try await withHarness(configuration(names)) { harness in
+            let (ada, idle, ben) = (try harness.knock(), try harness.knock(), try harness.knock())
+            for raw in [ada, idle] { try await identify(raw, as: "ada") }
+            try await identify(ben, as: "ben")
+            await ada.send(request("test.observe", id: "7"))
+            #expect(try await ada.reply().method == "test.observe")
+            await ada.send(request("test.holdWrite", id: "8"))
+            await harness.service.gate.arrived()
+            names.roles.withLock { $0["ada"] = .kid }
+            await harness.server.lowerRoles(.renewing("ada"))
+            let ended = try await ada.reply()
+            #expect(ended.id == 7 && ended.status == "unavailable")
+            // It is not read any more, with whatever role.
+            await ada.send(request("rpc.ping", id: "9"))
+            harness.service.gate.open()
+            let held = try await ada.reply()
+            #expect(held.id == 8 && held.code == nil)
+            for raw in [ada, idle] { #expect(await raw.line() == nil) }
+            #expect(try await role(ben) == "kid")
+            let anew = try harness.knock()
+            try await identify(anew, as: "ada")
+            #expect(try await role(anew) == "kid")
+        }
+    }
+
     /// The reply is on its way while the device is forgotten, or children get the machine.
     @Test("who is on the way in gets what they would get now")
     func meanwhile() async throws {

@@ -166,6 +166,124 @@ import Testing
         _ = await task.result
     }
 
+    // MARK: Whom they are for
+
+    @Test func aCodeSaysWhomTheDeviceIsForAndItIsChangedLater() async throws {
+        var test = try await Paired()
+        let categories = try await test.mesh.send(ListCategories()).categories.map(\.id)
+        let rights: [DeviceRights] = [
+            .parent, DeviceRights(.looker), DeviceRights(.child, categoryIds: [categories[2], categories[0]]),
+        ]
+        var ids: [String] = []
+        for one in rights {
+            // Twice the same is once.
+            let chosen = one.categoryIds.map { $0 + $0 }
+            let code = try await test.mesh.send(InviteDevice(role: one.role, categoryIds: chosen)).code
+            let device = try await test.mesh.send(PairDevice(code: code, name: "\(one.role)"), in: test.kid).device
+            #expect(device.rights == one)
+            ids.append(device.id)
+        }
+        #expect(rights[2].categoryIds == [categories[0], categories[2]])
+        for next in [rights[1], rights[2], rights[0]] {
+            for id in ids {
+                let request = SetDeviceRole(id: id.uppercased(), role: next.role, categoryIds: next.categoryIds)
+                #expect(try await test.mesh.send(request).rights == next)
+            }
+            #expect(try await test.mesh.send(ListDevices()).devices.map(\.rights) == [next, next, next])
+            for id in ids { #expect(test.library.standing(ofDevice: id)?.ceiling == next.role.ceiling) }
+            try await test.reopen()
+            #expect(try await test.mesh.send(ListDevices()).devices.map(\.rights) == [next, next, next])
+        }
+        await test.library.close()
+    }
+
+    @Test func whatADeviceCannotBeIsRefused() async throws {
+        let test = try await Paired()
+        let mesh = test.mesh
+        let device = try await test.pair("phone").device
+        let family = try #require(try await mesh.send(ListCategories()).categories.first).id
+        let wrong: [(DeviceRole, [Int64]?, MeshStatus)] = [
+            (.child, nil, .invalidArgument), (.child, [], .invalidArgument), (.child, [family, 999], .notFound),
+            (.child, Array(1...65), .invalidArgument), (.parent, [family], .invalidArgument),
+            (.looker, [], .invalidArgument), (.child, [.min, .max], .notFound),
+        ]
+        for (role, categories, expected) in wrong {
+            #expect(
+                await status { _ = try await mesh.send(InviteDevice(role: role, categoryIds: categories)) } == expected)
+            let change = SetDeviceRole(id: device.id, role: role, categoryIds: categories)
+            #expect(await status { _ = try await mesh.send(change) } == expected)
+        }
+        for id in ["", "none", UUID().uuidString] {
+            #expect(await status { _ = try await mesh.send(SetDeviceRole(id: id, role: .looker)) } == .notFound)
+        }
+        #expect(await status { _ = try await mesh.send(InviteDevice(categoryIds: [family])) } == .invalidArgument)
+        #expect(try await mesh.send(ListDevices()).devices.map(\.rights) == [.parent])
+        await test.library.close()
+    }
+
+    /// In either mode, and whatever the device becomes: it begins with what the mode gives and has no more than it is for.
+    @Test func whatADeviceBeginsWithFollowsTheModeAndItsCeiling() async throws {
+        let test = try await Paired()
+        let mesh = test.mesh
+        let id = try await test.pair("phone").device.id
+        let family = try #require(try await mesh.send(ListCategories()).categories.first).id
+        _ = try await mesh.send(SetPIN(pin: PIN("2580")))
+        let expected: [(DeviceRole, parentMode: Role, ceiling: Role)] = [
+            (.looker, .looker, .looker), (.child, .kid, .kid), (.parent, .parent, .parent),
+        ]
+        for (role, parentMode, ceiling) in expected {
+            _ = try await mesh.send(
+                SetDeviceRole(id: id, role: role, categoryIds: role == .child ? [family] : nil))
+            _ = try await mesh.send(SetMode(mode: .parent))
+            #expect(test.library.standing(ofDevice: id) == .init(parentMode, ceiling: ceiling))
+            _ = try await mesh.send(SetMode(mode: .kids))
+            #expect(test.library.standing(ofDevice: id) == .init(.kid, ceiling: ceiling))
+        }
+        _ = try await mesh.send(ForgetDevice(id: id))
+        #expect(test.library.standing(ofDevice: id) == nil)
+        await test.library.close()
+    }
+
+    @Test func aChangeIsToldToWhoObservesAndToTheDoor() async throws {
+        let test = try await Paired()
+        let (mesh, id) = (test.mesh, try await test.pair("phone").device.id)
+        let falls = Mutex<[RoleFall]>([])
+        await test.library.onRoleFall { fall in falls.withLock { $0.append(fall) } }
+        let (seen, changes) = AsyncStream.makeStream(of: PairedDeviceIDs.self)
+        let task = Task { try await mesh.observe(ObserveDevices()) { changes.yield($0.value) } }
+        var iterator = seen.makeAsyncIterator()
+        #expect(await iterator.next() == PairedDeviceIDs(ids: [id]))
+        for number in 1...2 {
+            _ = try await mesh.send(SetDeviceRole(id: id, role: number == 1 ? .looker : .parent))
+            #expect(await iterator.next() == PairedDeviceIDs(ids: [id], changes: [id: number]))
+        }
+        #expect(falls.withLock { $0 } == [.renewing(id), .renewing(id)])
+        await test.library.close()
+        _ = await task.result
+    }
+
+    /// Chosen before the device came, and deleted before, or later.
+    @Test func aCategoryThatIsDeletedIsChosenNoMore() async throws {
+        let test = try await Paired()
+        let mesh = test.mesh
+        let ids = try await mesh.send(ListCategories()).categories.map(\.id)
+        let codes = [
+            try await mesh.send(InviteDevice(role: .child, categoryIds: [ids[0], ids[1]])).code,
+            try await mesh.send(InviteDevice(role: .child, categoryIds: [ids[0]])).code,
+        ]
+        _ = try await mesh.send(DeleteCategory(id: ids[0]))
+        for (code, left) in zip(codes, [[ids[1]], []]) {
+            let device = try await mesh.send(PairDevice(code: code, name: "tablet")).device
+            let listed = try await mesh.send(ListDevices()).devices.first { $0.id == device.id }
+            #expect(listed?.rights == DeviceRights(.child, categoryIds: left))
+            let context = CallContext.root(mesh: mesh, role: .kid, isFromAfar: true, caller: device.id)
+            #expect(try await mesh.send(ListCategories(), in: context).categories.map(\.id) == left)
+        }
+        _ = try await mesh.send(DeleteCategory(id: ids[1]))
+        #expect(try await mesh.send(ListDevices()).devices.allSatisfy { $0.categoryIds == [] })
+        await test.library.close()
+    }
+
     /// Neither token nor code is in any file of the library.
     @Test func secretsAreInNoFile() async throws {
         let test = try await Paired()

@@ -161,6 +161,7 @@ import Testing
         try await after(CleanStorage())
         let code = try await after(InviteDevice()).code
         let device = try await after(PairDevice(code: code, name: "phone")).device
+        try await after(SetDeviceRole(id: device.id, role: .looker))
         try await after(ForgetDevice(id: device.id))
         let link = try await after(CreateLink(photoIds: [1]))
         try await after(OpenLink(token: link.token))

@@ -304,6 +304,34 @@ import Testing
         await test.library.close()
     }
 
+    // MARK: On devices that get no more by it
+
+    @Test func onALookersAndAChildsDeviceNoPINIsLookedAt() async throws {
+        let test = try await Locked()
+        let mesh = test.library.mesh
+        let family = try #require(try await mesh.send(ListCategories()).categories.first)
+        for rights in [DeviceRights(.looker), DeviceRights(.child, categoryIds: [family.id])] {
+            let invitation = InviteDevice(role: rights.role, categoryIds: rights.categoryIds)
+            let code = try await mesh.send(invitation).code
+            let device = try await mesh.send(PairDevice(code: code, name: "device")).device
+            let context = CallContext.root(
+                mesh: mesh, role: rights.role.ceiling, isFromAfar: true, caller: device.id)
+            // More than would have to wait, and the right one among them: nothing is told of any.
+            for pin in Array(repeating: PIN("1111"), count: 6) + [Self.right] {
+                let refused = await refusal { _ = try await mesh.send(Unlock(pin: pin), in: context) }
+                #expect(refused?.status == .failedPrecondition && refused?.details["retryAfterMs"] == nil)
+                #expect(refused?.details["deviceRole"] == .string(rights.role.rawValue))
+            }
+            let failures = try await mesh.send(GetPINStatus(), in: context).failures
+            #expect(failures == 0)
+        }
+        #expect(try await test.status().failures == 0)
+        // In kids mode a looker gets back what is a looker's.
+        let looker = try #require(try await mesh.send(ListDevices()).devices.first { $0.role == .looker })
+        _ = try await Self.unlock(Self.right, from: looker.id, mesh)
+        await test.library.close()
+    }
+
     /// What is kept is believed only as far as it makes sense.
     @Test func damagedRowsOpenNothing() async throws {
         let test = try await Locked()

@@ -112,13 +112,14 @@ import Testing
         // version 10 decisions have a column more, since version 11 groups and their photos, since version 12
         // decisions two more, since version 14 sessions, hubs and machines, since version 16 the trash;
         // since version 17 decisions that wait are found by their time; since version 21 the texts of searches are others;
-        // since version 22 the schedule of backups has a column more; since version 23 photos have what films need.
+        // since version 22 the schedule of backups has a column more; since version 23 photos have what films need;
+        // since version 24 devices say whom they are for.
         let replaced = [
             "view photo_search_source", "trigger photo_search_", "table swipe_actions", "discarded_files: '/",
             "table photos ", "table trash ", "table jobs ", "table sealed_fields ", "table swipe_sessions ",
             "index swipe_actions_by_", "index swipe_actions_pending", "table groups ", "table group_photos ",
             "table group_hubs ",
-            "table swipe_machines ", "table swipe_partners ", "table backup_schedule ",
+            "table swipe_machines ", "table swipe_partners ", "table backup_schedule ", "table devices ",
         ]
         let lost = Set(before).subtracting(try await contents(path, of: known))
         let after = try await contents(path)
@@ -133,6 +134,17 @@ import Testing
         await database.close()
         let once = try await contents(other)
         #expect(once == after, "\(Set(once).symmetricDifference(after).sorted())")
+    }
+
+    @Test func devicesThatWerePairedBeforeThereWereRolesAreParents() async throws {
+        let folder = try TemporaryFolder()
+        let path = folder.file("catalogue.sqlite")
+        try await make(23, at: path)
+        let catalogue = try await SQLiteCatalogue(at: path)
+        let devices = try await catalogue.read { try $0.devices.all().map(\.device) }
+        #expect(devices.map(\.name) == ["Kitchen"])
+        #expect(devices.allSatisfy { $0.rights == .parent })
+        await catalogue.close()
     }
 
     @Test(arguments: versions) func anUpgradedLibraryServes(_ version: Int) async throws {

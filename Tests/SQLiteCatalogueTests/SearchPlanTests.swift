@@ -89,10 +89,44 @@ import Testing
         #expect(!named.contains("TEMP B-TREE"))
     }
 
+    /// Of a child's device, which sees some categories: each is walked in its own index, and SQLite merges them.
+    private func checkScope(_ connection: Connection) throws {
+        let scope = CategoryScope([3, 5])
+        let (from, place) = (LocalDateTime(milliseconds: 1), "1400000000000.5")
+        let wanted: [(PhotoFilter, String)] = [
+            (PhotoFilter(), "photos_by_category"), (PhotoFilter(reviewed: true), "photos_by_category"),
+            (PhotoFilter(hasCamera: false), "photos_by_category"), (PhotoFilter(kind: .film), "photos_by_category"),
+            (PhotoFilter(from: from, favoritesOnly: true), "photos_favorite_by_category"),
+        ]
+        for (wanted, index) in wanted {
+            for after in [nil, place] {
+                let filter = try SQLFilter(IndexFilter(wanted, after: after).within(scope), in: connection)
+                #expect(filter.index == index && filter.arms.count == 2)
+                for range in filter.ranges {
+                    let walk = try plan(.walk(filter, range, limit: 101), in: connection)
+                    #expect(walk.hasPrefix("MERGE (UNION ALL)"), "\(walk)")
+                    #expect(walk.components(separatedBy: "SEARCH p USING INDEX \(index) (category_id=?").count == 3)
+                    #expect(!walk.contains("TEMP B-TREE") && !walk.contains("SCAN"))
+                    for arm in filter.arms {
+                        let counted = try plan(.count(filter, arm, range), in: connection)
+                        #expect(counted.contains("INDEX \(index) (category_id=?"), "\(counted)")
+                    }
+                }
+                let total = try plan(.total(filter), in: connection)
+                #expect(filter.canUseTotals || total.contains("INDEX \(index) (category_id=?"), "\(total)")
+            }
+        }
+        let all = try SQLFilter(IndexFilter(PhotoFilter()).within(scope), in: connection)
+        for statement in [PhotoStatement.total(all), .days(all)] {
+            #expect(try !plan(statement, in: connection).contains("photos"))
+        }
+    }
+
     @Test func everyStatementUsesItsIndexWhateverTheStatistics() async throws {
         let folder = try TemporaryFolder()
         let database = try await DatabasePool.open(at: folder.file("c.sqlite"), schema: CatalogueSchema.schema)
         try await database.read { try check($0) }
+        try await database.read { try checkScope($0) }
         // Statistics that would tempt a planner: one category, one date, nothing in order.
         try await database.write { connection in
             try connection.execute("INSERT INTO categories VALUES (3, 'a', 'a', 0, NULL, '#4CAF50', 0, 0)")
@@ -101,6 +135,7 @@ import Testing
             try connection.execute("ANALYZE")
         }
         try await database.read { try check($0) }
+        try await database.read { try checkScope($0) }
         await database.close()
     }
 

@@ -86,4 +86,38 @@ import Testing
         somebody.identify(as: "ada", .init(.parent))
         #expect(somebody.role(at: 0) == .kid && somebody.name == nil)
     }
+
+    @Test(arguments: [(Role.kid, Role.kid), (.looker, .looker), (.parent, .parent)])
+    func noGrantGoesBeyondTheCeiling(_ ceiling: Role, _ raised: Role) {
+        for own in [Role.kid, ceiling] {
+            var held = HeldRole(.nobody)
+            held.identify(as: "ada", .init(own, ceiling: ceiling))
+            #expect(held.role(at: 0) == own && held.ceiling == ceiling)
+            held.grant(Self.grant, at: 0)
+            #expect(held.role(at: 1) == raised)
+            held.demote(.endOfGrants)
+            #expect(held.role(at: 1) == own)
+        }
+        // Who has no ceiling of its own is held by the grant alone.
+        #expect(HeldRole.Standing(.parent, ceiling: ceiling).role == raised)
+    }
+
+    @Test func whoIsRenewedIsNobodyAndOthersStay() {
+        var (ada, ben) = (HeldRole(.nobody), HeldRole(.nobody))
+        ada.identify(as: "ada", .init(.parent))
+        ben.identify(as: "ben", .init(.looker, ceiling: .looker))
+        ada.grant(Self.grant, at: 0)
+        for fall in [RoleFall.renewing("ada"), .renewing("carl")] {
+            ada.demote(fall)
+            ben.demote(fall)
+        }
+        #expect(ada.role(at: 1) == .nobody && ben.role(at: 1) == .looker)
+    }
+
+    @Test func rolesRiseInTheOrderOfWhatTheyMay() {
+        let rising: [Role] = [.nobody, .kid, .looker, .parent, .service]
+        #expect(Role.allCases.sorted() == rising && Set(Role.allCases) == Set(rising))
+        // As jobs are stored.
+        #expect(rising.map(\.rawValue) == [-1, 0, 3, 1, 2])
+    }
 }

@@ -10,6 +10,7 @@ actor TestService: MeshService {
         Echo.self
         Big.self
         Hold.self
+        HoldWrite.self
         HoldPage.self
         Raise.self
         ParentOnly.self
@@ -77,6 +78,19 @@ struct Hold: HandledMessage {
     static let kind = MessageKind.read
     static let replySize = ReplySize.single
     static let summary = "Waits at the gate."
+    func perform(on service: TestService) async throws -> Done {
+        try await service.gate.pass()
+        return Done()
+    }
+}
+
+/// As ``Hold``, for what changes something.
+struct HoldWrite: HandledMessage {
+    typealias Reply = Done
+    static let method = "test.holdWrite"
+    static let access = Role.kid
+    static let kind = MessageKind.write
+    static let summary = "Waits at the gate, as if it wrote."
     func perform(on service: TestService) async throws -> Done {
         try await service.gate.pass()
         return Done()
