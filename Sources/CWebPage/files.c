@@ -113,6 +113,8 @@ static const struct cwebpage_file files[] = {
 #include "embed.h"
 #define FILE_OF_PAGE "../WebPage/Resources/assets/kids/kids.css"
 #include "embed.h"
+#define FILE_OF_PAGE "../WebPage/Resources/assets/library/device-role.js"
+#include "embed.h"
 #define FILE_OF_PAGE "../WebPage/Resources/assets/library/devices-screen.js"
 #include "embed.h"
 #define FILE_OF_PAGE "../WebPage/Resources/assets/library/handed-over.js"

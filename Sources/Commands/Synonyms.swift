@@ -53,6 +53,7 @@ extension CommandTable {
         "links create": ["link", "share", "publish", "links add", "links new", "photos share", "photos link"],
         "links list": ["links ls"],
         "links revoke": ["links rm", "links delete", "links remove", "links forget", "links end"],
+        "web role": ["web devices role", "devices role", "web change"],
         "groups list": ["groups ls"],
         "groups create": ["groups add", "groups new"],
         "doctor": ["diagnose", "repair", "fix", "health"],

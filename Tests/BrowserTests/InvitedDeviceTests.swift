@@ -16,6 +16,7 @@ extension BrowserTests {
             let house = House.here
             try await house.inTab(Look(width: 360, isDark: isDark, isTouched: true), at: "#/devices") { page in
                 try await page.click(on: "Add device")
+                try await page.click(on: "Next")
                 try await page.wait(until: "document.querySelector('dialog .qr-code')?.getClientRects().length")
                 let invitation: String = try await page.evaluate("document.querySelector('dialog pre').textContent")
                 let seen = house.place.folder.file("seen.png")
@@ -34,6 +35,7 @@ extension BrowserTests {
             let phone = try await house.stranger(Look(width: 360, isTouched: true))
             try await house.inTab(at: "#/devices") { page in
                 try await page.click(on: "Add device")
+                try await page.click(on: "Next")
                 try await page.waits(for: "#pair=", in: "dialog pre")
                 let invitation: String = try await page.evaluate("document.querySelector('dialog pre').textContent")
                 await page.picture("invitation")

@@ -103,6 +103,7 @@ extension BrowserTests {
                 let fingerprint = try #require(facts?["fingerprint"]?.stringValue)
                 try await page.go(to: "#/devices")
                 try await page.click(on: "Add device")
+                try await page.click(on: "Next")
                 try await page.waits(for: "#pair=", in: "dialog .qr-code ~ pre")
                 let dialog: String = try await page.evaluate("document.querySelector('dialog').textContent")
                 let invitation: String = try await page.evaluate(

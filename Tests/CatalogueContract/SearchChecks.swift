@@ -55,7 +55,8 @@ extension CatalogueContract {
             let album = try await many(run)
             // Of whoever sees all, and of those who see some categories, none, and one that is not there.
             let scopes: [CategoryScope?] =
-                [nil] + [[], [album.cars], [album.family, album.cars], [album.cars, .max], [.max]].map { CategoryScope($0) }
+                [nil]
+                + [[], [album.cars], [album.family, album.cars], [album.cars, .max], [.max]].map { CategoryScope($0) }
             for (filter, scope) in filters(album).flatMap({ filter in scopes.map { (filter, $0) } }) {
                 try await run.read { t in
                     let wanted = album.photos.filter {
@@ -70,7 +71,8 @@ extension CatalogueContract {
                     }
                     run.equal(try t.photos.count(query), wanted.count)
                     run.equal(
-                        try t.photos.ids(PhotoIDQuery(SelectPhotos(filter)).within(scope)).ids, wanted.map(\.id).sorted())
+                        try t.photos.ids(PhotoIDQuery(SelectPhotos(filter)).within(scope)).ids,
+                        wanted.map(\.id).sorted())
                     let months = try t.photos.months(query, most: 10_000)
                     let byMonth = Dictionary(grouping: wanted) { CalendarSpan.month(of: $0.shownAt.milliseconds) }
                     run.equal(months.map(\.span), byMonth.keys.sorted { $0.start > $1.start })

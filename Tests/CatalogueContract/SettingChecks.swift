@@ -165,7 +165,9 @@ extension CatalogueContract {
                 run.equal(try t.devices.categories(of: "child"), both)
                 for id in ["looker", "parent", "none"] { run.equal(try t.devices.categories(of: id), []) }
                 // Each may become each, and nothing of the one before is left.
-                let all = [DeviceRights(.child, categoryIds: one), .parent, .init(.child, categoryIds: both), .init(.looker)]
+                let all = [
+                    DeviceRights(.child, categoryIds: one), .parent, .init(.child, categoryIds: both), .init(.looker),
+                ]
                 for rights in all + [DeviceRights(.child, categoryIds: both)] {
                     run.equal(try t.devices.setRights(rights, of: "child"), true)
                     run.equal(try t.devices.all().map(\.device.rights), [rights, DeviceRights(.looker), .parent])
@@ -174,7 +176,9 @@ extension CatalogueContract {
                 run.equal(try t.devices.setRights(.parent, of: "none"), false)
             }
             await run.fails("A category that is not there") {
-                _ = try await run.write { try $0.devices.setRights(DeviceRights(.child, categoryIds: [.max]), of: "parent") }
+                _ = try await run.write {
+                    try $0.devices.setRights(DeviceRights(.child, categoryIds: [.max]), of: "parent")
+                }
             }
             await run.fails("A new device with a category that is not there") {
                 try await run.write { t in

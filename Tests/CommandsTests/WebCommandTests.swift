@@ -19,7 +19,7 @@ import Testing
             try device("11a8d64a-0000", "Phone"), try device("11a8ffff-0000", "Phone"),
             try device("2222", "11a8d64a-0000"),
         ]
-        func found(_ wanted: String) -> [String] { CommandTable.matches(wanted, in: devices).map(\.id) }
+        func found(_ wanted: String) -> [String] { WebDevices.matches(wanted, in: devices).map(\.id) }
         #expect(found("11A8D64A-0000") == ["11a8d64a-0000"])
         #expect(found("Phone").count == 2)
         #expect(found("11a8") == ["11a8d64a-0000", "11a8ffff-0000"])

@@ -129,7 +129,9 @@ struct DoorTests {
         }
     }
 
-    @Test("whose rights have changed has to come anew: what looks ends, what writes is answered, and then the connection ends")
+    @Test(
+        "whose rights have changed has to come anew: what looks ends, what writes is answered, and then the connection ends"
+    )
     func renewing() async throws {
         let names = Names()
         try await withHarness(configuration(names)) { harness in

@@ -9,6 +9,9 @@ public enum DocumentedRoles {
     /// Those that a kid may send.
     public static func kids() throws -> Set<String> { try nobodys().union(methods(in: "What a kid may do")) }
 
+    /// Those that a looker may send.
+    public static func lookers() throws -> Set<String> { try kids().union(methods(in: "What a looker may do")) }
+
     /// The methods in the table of a section.
     private static func methods(in section: String) throws -> Set<String> {
         let root = URL(fileURLWithPath: #filePath)

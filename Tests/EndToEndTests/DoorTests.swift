@@ -82,6 +82,70 @@ extension WebTests {
         }
     }
 
+    /// Whatever the device has open when a parent changes it, and without a reload: over new connections it is what it is now.
+    @Test func aDeviceThatIsChangedBeginsAnewAsWhatItIs() async throws {
+        try await withPage { place, _ in
+            let own = try place.client()
+            let paired = try await token(place, own, as: "tablet")
+            let family = try #require(try await own.call(ListCategories()).categories.first)
+            let steps: [(DeviceRole, role: String, photos: Int, original: MeshStatus?, favourite: MeshStatus?)] = [
+                (.parent, "parent", 3, nil, nil), (.looker, "looker", 3, nil, nil),
+                (.child, "kid", 2, .permissionDenied, .permissionDenied), (.parent, "parent", 3, nil, nil),
+            ]
+            let photos = try await place.allPhotos(own)
+            let other = try await own.call(AddCategory(displayName: "Other"))
+            _ = try await own.call(MovePhotos(ids: [photos[0].id], categoryId: other.id))
+            var open: (door: ControlClient, observation: Task<Done, any Error>)?
+            for step in steps {
+                let change = SetDeviceRole(
+                    id: paired.device.id, role: step.0, categoryIds: step.0 == .child ? [family.id] : nil)
+                _ = try await own.call(change)
+                if let open {
+                    #expect(try await status { _ = try await open.observation.value } == .unavailable)
+                    await #expect(throws: (any Error).self) { try await open.door.call(ListCategories()) }
+                    open.door.close()
+                }
+                let door = try knock(place)
+                #expect(try await door.call(AuthenticateDevice(token: paired.token)).role == step.0)
+                let hello = try await door.call(Hello())
+                #expect(hello.role == step.role && hello.ceiling == step.role)
+                #expect(try await door.call(CountPhotos()).count == step.photos)
+                let seen = try #require(try await door.call(SearchPhotos()).photos.last)
+                #expect(
+                    try await status { _ = try await door.call(OpenPhoto(id: seen.id, .original)) } == step.original)
+                let favourite = SetFavorite(ids: [seen.id], isFavorite: true)
+                #expect(try await status { _ = try await door.call(favourite) } == step.favourite)
+                #expect(
+                    try await status { _ = try await door.call(ListTrash()) }
+                        == (step.0 == .parent ? nil : .permissionDenied))
+                let (updates, told) = AsyncStream.makeStream(of: Void.self)
+                let observation = Task {
+                    try await door.observe(ObserveCategories(), updates: JSONValue.self) { _ in told.yield() }
+                }
+                for await _ in updates { break }
+                open = (door, observation)
+            }
+            open?.observation.cancel()
+            for client in [own, open?.door] { client?.close() }
+        }
+    }
+
+    /// What the daemon grants it is what its table of roles says, one method after the other.
+    @Test(arguments: [DeviceRole.looker, .child]) func aDeviceMayWhatItsRoleMay(_ role: DeviceRole) async throws {
+        try await withPage { place, _ in
+            let (own, door) = (try place.client(), try knock(place))
+            let family = try #require(try await own.call(ListCategories()).categories.first).id
+            let invitation = InviteDevice(role: role, categoryIds: role == .child ? [family] : nil)
+            let code = try await own.call(invitation).code
+            let paired = try await door.call(PairDevice(code: code, name: "device"))
+            _ = try await door.call(AuthenticateDevice(token: paired.token))
+            let wanted = try role == .child ? DocumentedRoles.kids() : DocumentedRoles.lookers()
+            let observations = try await own.call(Discover()).methods.filter { $0.kind == .observation }.map(\.name)
+            #expect(try await allowed(door) == wanted.subtracting(observations))
+            for client in [own, door] { client.close() }
+        }
+    }
+
     @Test func inKidsModeADeviceIsAKids() async throws {
         try await withPage { place, _ in
             let (own, before, after) = (try place.client(), try knock(place), try knock(place))

@@ -102,6 +102,59 @@ import Testing
         }
     }
 
+    /// By the command line, and through the page's program, which keeps nothing of what the browser was before.
+    @Test func aBrowserIsMadeAChildsAndALookersByCommands() async throws {
+        try await withPage { place, started in
+            let phone = try await pair(place, started, as: "phone")
+            #expect(try await place.smilepile("categories", "add", "Secret").status == 0)
+            let photos = try await phone.call("photo.search")?["result"]?["photos"]?.arrayValue ?? []
+            let ids = photos.compactMap { $0["id"]?.integerValue }
+            let uuids = photos.compactMap { $0["uuid"]?.stringValue }
+            try #require(ids.count == 3 && uuids.count == 3)
+            #expect(try await place.smilepile("photos", "move", "\(ids[0])", "--to", "Secret").status == 0)
+            for uuid in uuids { #expect(try await phone.ask("/photos/\(uuid)/thumbnail").status == 200) }
+
+            let made = try await place.smilepile("web", "role", "phone", "child", "--category", "family")
+            #expect(made.status == 0 && made.output == "phone is for: child: Family.\n", "\(made.errors)")
+            #expect(try await phone.ask("/photos/\(uuids[0])/thumbnail").status == 404)
+            for kind in ["thumbnail", "photo"] {
+                #expect(try await phone.ask("/photos/\(uuids[1])/\(kind)").status == 200)
+            }
+            #expect(try await phone.ask("/photos/\(uuids[1])/original").status == 403)
+            #expect(try await phone.call("photo.count")?["result"]?["count"] == 2)
+            #expect(try await phone.call("pin.unlock", #"{"pin":"1234"}"#)?["error"]?["data"]?["deviceRole"] == "child")
+            #expect(try await place.smilepile("web", "devices").output.contains("child: Family"))
+
+            #expect(try await place.smilepile("web", "role", "phone", "looker").status == 0)
+            #expect(try await phone.call("photo.count")?["result"]?["count"] == 3)
+            #expect(try await phone.ask("/photos/\(uuids[0])/original").status == 200)
+            let favourite = try await phone.call("photo.favorite", #"{"ids":[\#(ids[0])],"isFavorite":true}"#)
+            #expect(favourite?["result"]?["count"] == 1)
+            let deleted = try await phone.call("photo.delete", #"{"ids":[\#(ids[0])]}"#)
+            #expect(deleted?["error"]?["data"]?["status"] == "permission_denied")
+
+            for wrong in [["phone", "child"], ["phone", "looker", "--category", "Family"], ["phone", "owner"]] {
+                #expect(try await place.run("smilepile", ["web", "role"] + wrong).status == 2, "\(wrong)")
+            }
+            #expect(try await place.smilepile("web", "role", "phone", "child", "--category", "None").status == 1)
+            #expect(try await place.smilepile("web", "role", "fridge", "looker").status == 1)
+        }
+    }
+
+    @Test func aCodeIsForAChildWhereTheCommandSaysSo() async throws {
+        try await withPage { place, started in
+            let wanted = ["web", "--json", "--for", "child", "--category", "Family", "--category", "Cars"]
+            let outcome = try await place.run("smilepile", wanted)
+            try #require(outcome.status == 0, "\(outcome.errors)")
+            let tablet = try await pair(
+                place, try JSONDecoder().decode(Started.self, from: Data(outcome.output.utf8)), as: "tablet")
+            let hello = try await tablet.call("rpc.hello")
+            #expect(hello?["result"]?["role"] == "kid" && hello?["result"]?["ceiling"] == "kid")
+            #expect(try await tablet.call("category.count")?["result"]?["count"] == 2)
+            #expect(try await place.smilepile("web", "--for", "child").status == 2)
+        }
+    }
+
     @Test func theProgramHasGivenUpWhatItDoesNotNeed() async throws {
         try await withPage { place, started in
             let status = try String(contentsOfFile: "/proc/\(started.pid)/status", encoding: .utf8)

@@ -201,6 +201,32 @@ import Testing
         }
     }
 
+    /// It is another photo's for whoever may see less now, and the connection with the old role is not used again.
+    @Test(.timeLimit(.minutes(1))) func aChangeOfWhatItsDeviceMayForgetsIt() async throws {
+        try await withKeptThumbnail { site, cookie, _ in
+            let connected = site.daemon.state.withLock { $0.connected }
+            site.daemon.changeRights { $0.pictures = [:] }
+            #expect(try await whenNotGiven(site, cookie) == 404)
+            #expect(site.daemon.state.withLock { $0.connected } > connected)
+        }
+    }
+
+    /// What a child's device does not see changes unheard of by it, so that nothing is kept on its word.
+    @Test func onAChildsDevicesWordNothingIsKept() async throws {
+        var limits = HTTPLimits()
+        limits.keptSeconds = 3600
+        try await withSite(limits: limits) { site in
+            put(site, kind: "thumbnail") { $0.bytes = Array(bytes.prefix(20_000)) }
+            let cookie = try await site.pair()
+            site.daemon.state.withLock { $0.childs = Set($0.tokens.values) }
+            for number in 1...5 {
+                #expect(try await site.ask("GET", thumbnail, [cookie]).status == 200)
+                #expect(opened(site) == number)
+            }
+            #expect(!site.daemon.calls.contains("photo.observe"))
+        }
+    }
+
     @Test(.timeLimit(.minutes(1))) func withoutADaemonNothingIsGiven() async throws {
         try await withKeptThumbnail { site, cookie, _ in
             site.daemon.stop()

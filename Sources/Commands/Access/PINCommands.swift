@@ -121,7 +121,7 @@ extension CommandTable {
                 here has a connection of its own, and asks by itself where kids mode needs it.
                 After five wrong PINs in a row from one device, this machine being one, the
                 next from there is taken in 30 seconds, then in twice as long each time, up to
-                an hour, restarts or not; after twenty from all of them together, everywhere.
+                an hour, restarts or not; after fifty from all of them together, everywhere.
                 A right one tells which devices guessed.
                 \(fromWhere)
                 """,

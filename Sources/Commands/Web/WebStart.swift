@@ -14,15 +14,20 @@ struct WebStart {
     func run() async throws -> ExitCode {
         // Before anything is started: without a daemon there is nothing to show.
         try await session.withLibrary { _ = try await $0.send(Hello()) }
+        let role = invocation.value("for").flatMap(DeviceRole.init) ?? .parent
+        let categories = try await session.withLibrary { try await WebDevices.categoryIDs(invocation, role, $0) }
         let (running, isNew) = try await running()
-        let invitation = try await session.withLibrary { try await $0.send(InviteDevice()).value }
+        let invitation = try await session.withLibrary {
+            try await $0.send(InviteDevice(role: role, categoryIds: categories)).value
+        }
         let base = Self.reachable(running)
         // In the fragment, which a browser keeps to itself: neither a log nor a proxy has it.
         let fragment = "/#pair=" + invitation.code
         if session.wantsJSON {
             var members: [String: JSONValue] = [
                 "address": .string(base), "pairing": .string(base + fragment), "listens": .string(running.listens),
-                "expiresAt": .string("\(invitation.expiresAt)"), "pid": .integer(Int64(running.pid)),
+                "expiresAt": .string("\(invitation.expiresAt)"), "role": .string(role.rawValue),
+                "pid": .integer(Int64(running.pid)),
                 "started": .bool(isNew),
             ]
             if let home = running.home { members["home"] = home.json }

@@ -45,7 +45,8 @@ public actor Thumbnailer: MeshService {
 
     /// - Parameter access: which knows who asks: a child's device sees the photos of chosen categories alone, and no originals.
     package init(
-        catalogue: any Catalogue, access: LibraryAccess = LibraryAccess(), namedFiles: NamedFiles, photoFiles: any PhotoFiles,
+        catalogue: any Catalogue, access: LibraryAccess = LibraryAccess(), namedFiles: NamedFiles,
+        photoFiles: any PhotoFiles,
         workers: ImageWorkerPool, filmWorkers: ImageWorkerPool, files: BlockingPool, width: Int
     ) {
         self.catalogue = catalogue

@@ -11,7 +11,8 @@ public struct InviteDevice: Message {
     public static let method = "device.invite"
     public static let access = Role.parent
     public static let kind = MessageKind.write
-    public static let summary = "A code with which one device can be paired, once, as a parent's, a looker's or a child's."
+    public static let summary =
+        "A code with which one device can be paired, once, as a parent's, a looker's or a child's."
     /// Codes that wait at the same time.
     public static let maximumCount = 16
     public static let validMinutes = 10
@@ -106,7 +107,8 @@ public struct SetDeviceRole: Message {
     public static let method = "device.setRole"
     public static let access = Role.parent
     public static let kind = MessageKind.write
-    public static let summary = "Makes a device a parent's, a looker's or a child's, which sees chosen categories alone."
+    public static let summary =
+        "Makes a device a parent's, a looker's or a child's, which sees chosen categories alone."
     public let id: String
     public let role: DeviceRole
     /// Of a child's device, 1 to ``DeviceRights/maximumCategories``: the categories that it shows.

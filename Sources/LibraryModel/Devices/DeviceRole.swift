@@ -48,7 +48,8 @@ public struct DeviceRights: Sendable, Hashable {
             guard categoryIds == nil else {
                 throw MeshError(
                     .invalidArgument,
-                    "Categories are chosen for a child's device. Leave 'categoryIds' out, or make the device a child's.")
+                    "Categories are chosen for a child's device. Leave 'categoryIds' out, or make the device a child's."
+                )
             }
             return rights
         }

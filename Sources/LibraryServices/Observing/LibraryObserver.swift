@@ -100,7 +100,8 @@ public actor LibraryObserver: MeshService {
 
     func photos(_ request: ObservePhotos) throws -> QueryObservation<ObservedPhotos> {
         let query = try PhotoQuery(request.search)
-        return observeScoped(request, Self.readsCategories(request.search.filter) ? [.photos, .categories] : [.photos]) {
+        return observeScoped(request, Self.readsCategories(request.search.filter) ? [.photos, .categories] : [.photos])
+        {
             transaction, scope in
             let query = query.within(scope)
             let page = try transaction.photos.page(query)

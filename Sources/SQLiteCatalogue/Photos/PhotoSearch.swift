@@ -59,7 +59,8 @@ struct PhotoSearch {
             let sieve = try (words.sieve ?? words.shortSieve(in: connection))?.marked(all.mark)
             if sieve?.isEmpty == true { return 0 }
             if let sieve, words.isTrigram, all.canUseTotals, all.category == nil, all.categories == nil,
-                all.isFavorite != false {
+                all.isFavorite != false
+            {
                 statement = .count(sieve)
             } else {
                 statement = .total(sieve, all, containing: words)

@@ -28,6 +28,10 @@ final class FakeDaemon: Sendable {
         var isUp = true
         /// Device ids by token.
         var tokens: [String: String] = [:]
+        /// How often it was changed what a device may, by its id.
+        var rights: [String: Int] = [:]
+        /// Devices that are a child's.
+        var childs: Set<String> = []
         var codes: Set<String> = []
         var pictures: [String: Picture] = [:]
         /// By their ids.
@@ -145,6 +149,16 @@ final class FakeDaemon: Sendable {
         for connection in connections { connection.tell(0, "link.observe") }
     }
 
+    /// Changes what all devices may, and tells of it.
+    func changeRights(_ change: (inout State) -> Void = { _ in }) {
+        let connections = state.withLock { state in
+            change(&state)
+            for device in state.tokens.values { state.rights[device, default: 0] += 1 }
+            return state.connections
+        }
+        for connection in connections { connection.tell(0, "device.observe") }
+    }
+
     var calls: [String] { called.value }
 }
 
@@ -203,7 +217,7 @@ final class FakeConnection: DaemonConnection {
                 guard let device = state.tokens[params["token"]?.stringValue ?? ""] else {
                     throw MeshError(.unauthenticated, "Nobody has that token.")
                 }
-                return ["id": .string(device)]
+                return ["id": .string(device), "role": state.childs.contains(device) ? "child" : "parent"]
             case "device.pair":
                 guard state.codes.remove(params["code"]?.stringValue ?? "") != nil else {
                     throw MeshError(.unauthenticated, "That code is not good any more. Ask for another.")
@@ -414,13 +428,19 @@ final class FakeConnection: DaemonConnection {
         var sequence: UInt64 = 0
         for await value in values {
             sequence += 1
-            let ids = daemon.state.withLock { state in
-                let told =
-                    method == "link.observe"
-                    ? state.links.values.filter { $0.end == nil }.map(\.id) : Array(state.tokens.values)
-                return told.map { "\"\($0)\"" }.joined(separator: ",")
+            let (ids, rights, links) = daemon.state.withLock { state in
+                (
+                    state.tokens.values.map { "\"\($0)\"" }.joined(separator: ","),
+                    state.rights.map { "\"\($0)\":\($1)" }.joined(separator: ","),
+                    state.links.values.filter { $0.end == nil }.map { "\"\($0.id)\"" }.joined(separator: ",")
+                )
             }
-            let json = ["device.observe", "link.observe"].contains(method) ? "{\"ids\":[\(ids)]}" : "{\"is\":\(value)}"
+            let json =
+                switch method {
+                case "device.observe": "{\"ids\":[\(ids)],\"changes\":{\(rights)}}"
+                case "link.observe": "{\"ids\":[\(links)]}"
+                default: "{\"is\":\(value)}"
+                }
             try await onUpdate(ControlUpdate(sequence: sequence, value: Data(json.utf8), overflowed: false))
             if method == "device.observe" { await daemon.told.pass() }
             if method == "link.observe" { await daemon.toldLinks.pass() }

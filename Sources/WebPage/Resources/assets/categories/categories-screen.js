@@ -24,8 +24,8 @@ class CategoriesScreen extends Component {
     this.append(
       element(
         'header', { class: 'screen-header' }, element('h1', { tabindex: '-1' }, t('screen.categories')),
-        textButton(t('category.add'), () => this.#edit(), { icon: 'plus', class: 'button primary' })),
-      element('p', { class: 'quiet' }, t('category.help')),
+        session.may('category.add') && textButton(t('category.add'), () => this.#edit(), { icon: 'plus', class: 'button primary' })),
+      ...(session.may('category.reorder') ? [element('p', { class: 'quiet' }, t('category.help'))] : []),
       this.#loading, this.#list, this.#said);
     this.during(observe('category.observe', {}, ({ categories }) => this.#show(categories), (error) => {
       this.#loading.textContent = describe(error);
@@ -49,13 +49,13 @@ class CategoriesScreen extends Component {
     const preview = element('a', { class: 'preview', href: address('photos', { parameters: { category: id } }), tabindex: '-1', 'aria-hidden': 'true' });
     const card = element(
       'li', { class: 'card', data: { id }, css: { '--colour': colorHex } },
-      grip, preview,
+      session.may('category.reorder') && grip, preview,
       element(
         'div', { class: 'name' },
         element('a', { href: address('photos', { parameters: { category: id } }) }, displayName),
         element('span', { class: 'quiet number' }, t('category.photos', { count: photoCount }))),
-      iconButton('caption', t('category.editOne', { name: displayName }), () => this.#edit(category), { 'data-control': 'edit' }),
-      iconButton('trash', t('category.deleteOne', { name: displayName }), () => this.#delete(category), { 'data-control': 'delete' }));
+      session.may('category.edit') && iconButton('caption', t('category.editOne', { name: displayName }), () => this.#edit(category), { 'data-control': 'edit' }),
+      session.may('category.delete') && iconButton('trash', t('category.deleteOne', { name: displayName }), () => this.#delete(category), { 'data-control': 'delete' }));
     grip.addEventListener('pointerdown', (event) => this.#drag(event, card));
     grip.addEventListener('keydown', (event) => this.#move(event, category));
     if (photoCount > 0) this.#preview(preview, id);
@@ -162,7 +162,7 @@ class CategoriesScreen extends Component {
           shown.colorHex = colour;
           draw();
         }),
-        category && session.offers('link.create') && element('div', { class: 'buttons' }, textButton(t('link.make'), ({ target }) => {
+        category && session.may('link.create') && element('div', { class: 'buttons' }, textButton(t('link.make'), ({ target }) => {
           target.closest('dialog').close();
           attempt(async () => {
             const { makeLink } = await import('../library/make-link.js');

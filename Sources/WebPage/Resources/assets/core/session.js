@@ -4,11 +4,20 @@
 import { ask, way, fetched } from './daemon.js';
 import { reopen } from './observations.js';
 
+/** In rising order. */
+const roles = ['nobody', 'kid', 'looker', 'parent'];
+
 /** `changed` after every change of `state` or `unlocked`. */
 class Session extends EventTarget {
-  /** `starting`, `unpaired`, `away` (nothing is known yet because nobody answers), `parent` or `kid`. */
+  /**
+   * `starting`, `unpaired`, `away` (nothing is known yet because nobody answers), or the role: `parent`, `looker` (who sees, marks
+   * favourites and downloads) or `kid`.
+   */
   state = 'starting';
-  #methods = new Set();
+  /** The highest role that the PIN gives this browser: a parent has said whom its device is for. */
+  ceiling = 'parent';
+  /** What can be asked, and the least role that may. */
+  #methods = new Map();
   /** Whether the role was got with a PIN, and falls again. */
   unlocked = false;
   #version;
@@ -17,6 +26,11 @@ class Session extends EventTarget {
   /** Whether the daemon takes a message. As long as its table is not known, nothing is held to be missing. */
   offers(method) {
     return this.#methods.size === 0 || this.#methods.has(method);
+  }
+
+  /** Whether this browser may send a message, and there is one: what it may not is not offered. */
+  may(method) {
+    return this.#methods.size === 0 ? this.state === 'parent' : roles.indexOf(this.#methods.get(method)) <= roles.indexOf(this.state) && this.offers(method);
   }
 
   /** Asks the daemon who we are. Several who ask at once get one answer. */
@@ -29,13 +43,17 @@ class Session extends EventTarget {
     try {
       let [hello, { mode }] = await Promise.all([ask('rpc.hello'), ask('mode.get')]);
       // Kids mode has ended elsewhere. Our connection to the daemon stays a child's for as long as it lasts.
-      if (mode === 'parent' && hello.role === 'kid') {
+      if (mode === 'parent' && hello.role === 'kid' && hello.ceiling !== 'kid') {
         await fetched('/reconnect', { method: 'POST' });
         hello = await ask('rpc.hello');
       }
-      // The table is large, and the first view does not wait for it.
-      if (hello.methodsVersion !== this.#version) this.#discover(hello.methodsVersion);
-      this.#become(hello.role, mode === 'kids' && hello.role === 'parent');
+      this.ceiling = hello.ceiling ?? 'parent';
+      // The table is large, and the first view does not wait for it, unless what is offered depends on it.
+      if (hello.methodsVersion !== this.#version) {
+        const discovery = this.#discover(hello.methodsVersion);
+        if (hello.role === 'looker') await discovery;
+      }
+      this.#become(hello.role, mode === 'kids' && hello.role !== 'kid');
     } catch (error) {
       if (error.status === 'unauthenticated') this.#become('unpaired');
       else if (this.state === 'starting') this.#become('away');
@@ -45,7 +63,7 @@ class Session extends EventTarget {
   async #discover(version) {
     try {
       const { methods } = await ask('rpc.discover');
-      this.#methods = new Set(methods.map(({ name }) => name));
+      this.#methods = new Map(methods.map(({ name, role }) => [name, role]));
       this.#version = version;
       this.dispatchEvent(new Event('changed'));
     } catch {
@@ -59,7 +77,7 @@ class Session extends EventTarget {
     this.state = state;
     this.unlocked = unlocked;
     // Observations that were refused to a kid are asked for again as a parent.
-    if (changed && (state === 'parent' || state === 'kid')) reopen();
+    if (changed && roles.includes(state)) reopen();
     if (isNews) this.dispatchEvent(new Event('changed'));
   }
 

@@ -32,13 +32,17 @@ class KidsScreen extends Component {
 
   async connectedCallback() {
     this.append(
-      element('header', {}, this.#back, this.#title, iconButton('locked', t('kids.parents'), () => this.#unlock(), { class: 'icon-button lock' })),
+      // On a child's device the PIN gives nothing.
+      element('header', {}, this.#back, this.#title, session.ceiling !== 'kid' && iconButton('locked', t('kids.parents'), () => this.#unlock(), { class: 'icon-button lock' })),
       this.#body);
     this.during(onChange(() => this.#show()));
     this.during(() => this.#unfollow?.());
     this.during(observe('category.observe', {}, ({ categories }) => {
       this.#categories = categories;
-      if (!this.#place.category) this.#show();
+      const { category } = this.#place;
+      if (!category) this.#show();
+      // A parent has chosen others for this device, or there is none any more.
+      else if (!categories.some(({ id }) => id === category)) go(address('kids'), { replace: true });
     }));
     this.listen(document, 'keydown', (event) => {
       const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
@@ -189,7 +193,7 @@ class KidsScreen extends Component {
         }
       },
     });
-    if (session.state !== 'parent') return;
+    if (session.state === 'kid') return;
     go(address('photos'));
     for (const { name, count } of guesses) {
       toast(name ? t('pin.guessedOn', { count, name }) : t('pin.guessedHere', { count }));

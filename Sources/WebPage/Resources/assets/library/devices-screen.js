@@ -1,4 +1,4 @@
-// The browsers that are paired: when each was last here, and the way to forget one, which ends what it has open at
+// The browsers that are paired: whom each is for, when it was last here, and the way to forget one, which ends what it has open at
 // once. And who else looks: by links, and from other machines.
 
 import { ask, newest } from '../core/daemon.js';
@@ -9,12 +9,15 @@ import { session } from '../core/session.js';
 import { moment, relative, t } from '../core/text.js';
 import { attempt, toast } from '../core/toasts.js';
 import '../review/review-machines.js';
+import { roleFields, roleText } from './device-role.js';
 import { handedOver, reachable } from './handed-over.js';
 import './made-links.js';
 
 class DevicesScreen extends Component {
   #list = element('ul', { class: 'stack' }, element('li', { class: 'quiet' }, t('state.loading')));
-  #read = newest(() => ask('device.list'), ({ devices }) => this.#show(devices), (error) => this.#fail(error));
+  #read = newest(
+    () => Promise.all([ask('device.list'), ask('category.list')]), ([{ devices }, { categories }]) => this.#show(devices, categories),
+    (error) => this.#fail(error));
 
   connectedCallback() {
     this.classList.add('screen');
@@ -38,16 +41,30 @@ class DevicesScreen extends Component {
     this.#list.replaceChildren(element('li', { class: 'fault' }, describe(error)));
   }
 
-  #show(devices) {
+  #show(devices, categories) {
     this.#list.replaceChildren(...devices.map((device) => {
       return element(
         'li', { class: 'card device' },
         element(
           'div', {}, element('h2', {}, device.name),
           element('p', { class: 'quiet small' }, [
-            t('devices.paired', { time: moment(device.createdAt) }), t('devices.seen', { time: relative(device.lastSeenAt) })].join(' · '))),
+            t('devices.paired', { time: moment(device.createdAt) }), t('devices.seen', { time: relative(device.lastSeenAt) })].join(' · ')),
+          device.role && element('p', { class: 'small' }, roleText(device, categories))),
+        session.may('device.setRole') && iconButton('caption', t('devices.change', { name: device.name }), () => this.#change(device, categories)),
         iconButton('trash', t('devices.forget', { name: device.name }), () => this.#forget(device)));
     }));
+  }
+
+  #change(device, categories) {
+    const { fields, read } = roleFields(categories, device);
+    showDialog({
+      title: t('devices.change', { name: device.name }), action: t('action.save'), body: fields,
+      act: async (form) => {
+        const changed = await ask('device.setRole', { id: device.id, ...read(form) });
+        toast(`${changed.name}: ${roleText(changed, categories)}`);
+        if (!session.offers('device.observe')) await this.#read();
+      },
+    });
   }
 
   #forget(device) {
@@ -61,8 +78,18 @@ class DevicesScreen extends Component {
     });
   }
 
+  /** First whom it is for, where the daemon tells devices apart. */
   async #invite() {
-    const { code, expiresAt } = await ask('device.invite');
+    let invitation;
+    if (session.may('device.setRole')) {
+      const { categories } = await ask('category.list');
+      const { fields, read } = roleFields(categories);
+      invitation = await showDialog({
+        title: t('devices.add'), action: t('devices.addNext'), body: fields, act: (form) => ask('device.invite', read(form)),
+      });
+      if (!invitation) return;
+    }
+    const { code, expiresAt } = invitation ?? await ask('device.invite');
     const { origin, door, fingerprint, isOnlyHere } = await reachable();
     await showDialog({
       title: t('devices.add'),

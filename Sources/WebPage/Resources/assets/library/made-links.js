@@ -16,7 +16,7 @@ class MadeLinks extends Component {
 
   connectedCallback() {
     this.classList.add('stack');
-    this.hidden = !session.offers('link.list');
+    this.hidden = !session.may('link.list');
     if (this.hidden) return;
     this.replaceChildren(element('h2', {}, t('links.title')), element('p', { class: 'quiet' }, t('links.help')), this.#list);
     // It tells which links are open, and not what a parent may know of them; openings are read when the screen is.

@@ -20,13 +20,16 @@ class SettingsScreen extends Component {
 
   connectedCallback() {
     this.classList.add('screen');
-    this.append(
+    // Of the browser alone, where the library's are not its to know.
+    const ofLibrary = session.may('settings.set');
+    this.append(...[
       element('header', { class: 'screen-header' }, element('h1', { tabindex: '-1' }, t('screen.settings'))),
-      element('section', { class: 'card stack' }, element('h2', {}, t('settings.kids')), this.#access),
-      element('section', { class: 'card stack' }, element('h2', {}, t('settings.library')), this.#library),
+      ofLibrary && element('section', { class: 'card stack' }, element('h2', {}, t('settings.kids')), this.#access),
+      ofLibrary && element('section', { class: 'card stack' }, element('h2', {}, t('settings.library')), this.#library),
       element('section', { class: 'card stack' }, element('h2', {}, t('settings.browser')), this.#theme(), this.#language(),
-        element('div', { class: 'buttons' }, textButton(t('settings.unpair'), () => this.#unpair()))));
-    this.during(observe('settings.observe', {}, (settings) => this.#show(settings), (error) => {
+        session.may('device.forget') && element('div', { class: 'buttons' }, textButton(t('settings.unpair'), () => this.#unpair()))),
+    ].filter(Boolean));
+    if (ofLibrary) this.during(observe('settings.observe', {}, (settings) => this.#show(settings), (error) => {
       this.#library.replaceChildren(element('p', { class: 'fault' }, describe(error)));
     }));
   }

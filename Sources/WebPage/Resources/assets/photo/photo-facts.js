@@ -27,22 +27,23 @@ class PhotoFacts extends Component {
     this.setAttribute('aria-label', t('photo.facts'));
     this.#caption.addEventListener('change', () => this.#writeCaption());
     this.#category.addEventListener('change', () => this.#move());
-    this.append(
+    this.append(...[
       element('h2', {}, t('photo.facts')),
-      element('label', {}, t('photo.caption'), this.#caption),
-      element('label', {}, t('photo.category'), this.#category),
+      session.may('photo.caption') && element('label', {}, t('photo.caption'), this.#caption),
+      session.may('photo.move') && element('label', {}, t('photo.category'), this.#category),
       this.#facts,
       element(
         'div', { class: 'buttons' },
-        textButton(t('photo.editDate'), () => this.#editDate(), { icon: 'calendar' }),
+        session.may('photo.edit') && textButton(t('photo.editDate'), () => this.#editDate(), { icon: 'calendar' }),
         textButton(t('slides.begin'), () => this.dispatchEvent(new Event('slides')), { icon: 'slides' }),
         textButton(t('photo.downloadPhoto'), () => download(this.#photo, 'photo'), { icon: 'download' }),
         textButton(t('photo.downloadOriginal'), () => download(this.#photo, 'original'), { icon: 'download' }),
-        session.offers('link.create') && textButton(t('link.make'), () => attempt(async () => {
+        session.may('link.create') && textButton(t('link.make'), () => attempt(async () => {
           const { makeLink } = await import('../library/make-link.js');
           await makeLink({ photos: [this.#photo] });
         }), { icon: 'link' })),
-      this.#sealed);
+      session.may('photo.detail') && this.#sealed,
+    ].filter(Boolean));
     this.during(observe('category.observe', {}, ({ categories }) => {
       this.#categories = categories;
       this.#draw();
@@ -66,6 +67,9 @@ class PhotoFacts extends Component {
     // Only of one that was renamed: else the name says it.
     const sourceName = photo.sourceName?.startsWith(photo.name) ? undefined : photo.sourceName;
     const rows = [
+      // Where they cannot be changed, they stand among the facts.
+      !session.may('photo.caption') && photo.caption && [t('photo.caption'), photo.caption],
+      !session.may('photo.move') && [t('photo.category'), this.#categories.find(({ id }) => id === photo.categoryId)?.displayName],
       [t('photo.date'), photo.takenAt ? photoTime(photo) : moment(photo.createdAt), source],
       [t('photo.size'), `${number(photo.width)} × ${number(photo.height)}`, bytes(photo.fileSize)],
       photo.kind === 'film' && [t('photo.film'), photo.duration === undefined ? t('film.unknownLength') : runningTime(photo.duration), photo.codecs?.replace(' ', ', ')],

@@ -63,14 +63,14 @@ class PhotoView extends Component {
         iconButton('back', t('photo.back'), () => this.#close()),
         this.#title,
         this.#move,
-        this.#favourite,
-        session.offers('group.send') && this.#send,
+        session.may('photo.favorite') && this.#favourite,
+        session.may('group.send') && this.#send,
         iconButton('slides', t('slides.begin'), () => this.#beginSlides(), { class: 'icon-button slides' }),
         // On a phone the share sheet is how a photo leaves it, and saves it too.
         shares
           ? iconButton('share', t('share.share'), () => this.photo && attempt(() => share(this.photo)))
           : iconButton('download', t('photo.download'), () => this.photo && download(this.photo, 'original'), { class: 'icon-button download' }),
-        iconButton('trash', t('photo.trash'), () => this.#trash()),
+        session.may('photo.delete') && iconButton('trash', t('photo.trash'), () => this.#trash()),
         this.#information),
       element('div', { class: 'photo-body' }, element('div', { class: 'stage' }, this.#surface, this.#film, this.#previous, this.#next, this.#notice), this.#facts));
     this.listen(document, 'keydown', (event) => this.#key(event));
@@ -308,7 +308,7 @@ class PhotoView extends Component {
 
   async #trash() {
     const { photo } = this;
-    if (!photo) return;
+    if (!photo || !session.may('photo.delete')) return;
     const { target, photo: neighbour } = await attempt(() => this.#photoAfter(1)) ?? {};
     const done = await attempt(async () => (await moveToTrash([photo]), true));
     if (!done) return;

@@ -28,6 +28,8 @@ class AppShell extends Component {
   /** Whether there is a PIN, without which kids mode has no way back; nothing until it is known. */
   #hasPIN;
   #settings;
+  /** The role that the screen was made for: what it offers depends on that. */
+  #role;
   /** When what was dragged over the page was dropped or taken away last. */
   #dragEnded = 0;
 
@@ -72,7 +74,7 @@ class AppShell extends Component {
     const step = ++this.#steps;
     const { state } = session;
     this.dataset.state = state;
-    this.#unlocked.hidden = !session.unlocked || state !== 'parent';
+    this.#unlocked.hidden = !session.unlocked;
     if (state === 'parent') this.#bringUploads();
     else if (state !== 'starting' && state !== 'away') this.#uploads?.remove();
     if (state === 'starting' || state === 'away') {
@@ -82,6 +84,13 @@ class AppShell extends Component {
         this.#main.replaceChildren(this.#screen);
       }
       return;
+    }
+    if (state !== this.#role) {
+      this.#role = state;
+      this.#closePhoto();
+      this.#screen?.remove();
+      this.#settings?.();
+      this.#settings = undefined;
     }
     // An invitation to a group is for another family's machine, and nothing that an address or a history should keep.
     if (state !== 'unpaired' && location.hash.startsWith('#join=')) history.replaceState(null, '', address('groups'));
@@ -101,7 +110,7 @@ class AppShell extends Component {
     if (location.hash.startsWith('#pair=')) history.replaceState(null, '', address('photos'));
     const place = current();
     this.#navigation.hidden = false;
-    this.#settings ??= observe('settings.observe', {}, ({ parentalLockEnabled }) => {
+    if (session.may('settings.observe')) this.#settings ??= observe('settings.observe', {}, ({ parentalLockEnabled }) => {
       if (parentalLockEnabled === this.#hasPIN) return;
       this.#hasPIN = parentalLockEnabled;
       if (session.state === 'parent') this.#navigate(current().screen === 'photo' ? 'photos' : current().screen);
@@ -114,10 +123,14 @@ class AppShell extends Component {
       return;
     }
     this.#closePhoto();
-    const screen = screens[place.screen] ?? screens.photos;
+    const screen = this.#isOffered(screens[place.screen]) ? screens[place.screen] : screens.photos;
     const loading = screen.load?.();
     await attempt(async () => loading);
     if (step === this.#steps) this.#put(screen.tag);
+  }
+
+  #isOffered(screen) {
+    return Boolean(screen) && (!screen.needs || session.may(screen.needs));
   }
 
   #put(tag) {
@@ -154,19 +167,19 @@ class AppShell extends Component {
   }
 
   #navigate(active) {
-    const offered = Object.entries(screens).filter(([, { needs }]) => !needs || session.offers(needs));
+    const offered = Object.entries(screens).filter(([, screen]) => this.#isOffered(screen));
     const link = ([name, { icon: picture, main }]) => element(
       'a', { href: address(name), class: main ? undefined : 'secondary', 'aria-current': name === active && 'page' },
       icon(picture), element('span', {}, t(`screen.${name}`)));
-    const kids = () => element(
+    const kids = () => session.may('mode.set') && element(
       'button', { type: 'button', class: 'secondary', title: t('kids.toggleHelp'), onclick: () => this.#beginKids() },
       icon('smile'), element('span', {}, t('kids.toggle')));
     const inMore = offered.some(([name, { main }]) => name === active && !main);
     this.#navigation.replaceChildren(
       element('p', { class: 'brand', 'aria-hidden': 'true' }, icon('smile'), element('span', {}, 'SmilePile')),
-      ...offered.map(link), kids(),
+      ...[...offered.map(link), kids()].filter(Boolean),
       element(
-        'button', { type: 'button', class: inMore ? 'more active' : 'more', onclick: () => this.#more([...offered.filter(([, { main }]) => !main).map(link), kids()]) },
+        'button', { type: 'button', class: inMore ? 'more active' : 'more', onclick: () => this.#more([...offered.filter(([, { main }]) => !main).map(link), kids()].filter(Boolean)) },
         icon('more'), element('span', {}, t('shell.more'))));
   }
 

@@ -9,23 +9,23 @@ const load = (module, ...sheets) => Promise.all([module, ...sheets.map((name) =>
 
 /**
  * `main` are in the navigation always, the others under "More" on a phone. `needs` is the message without which a screen
- * can do nothing; where the daemon does not take it, the screen is not offered.
+ * can do nothing; where the daemon does not take it from this browser, the screen is not offered.
  */
 export const screens = {
   photos: { tag: 'timeline-screen', icon: 'photos', main: true },
   categories: {
     tag: 'categories-screen', icon: 'categories', main: true, load: () => load(import('../categories/categories-screen.js'), 'categories/categories'),
   },
-  review: { tag: 'review-screen', icon: 'review', main: true, load: () => load(import('../review/review-screen.js'), 'review/review') },
-  import: { tag: 'import-screen', icon: 'import', main: true, load: () => load(import('../import/import-screen.js'), 'library/library', 'import/import') },
+  review: { tag: 'review-screen', icon: 'review', main: true, needs: 'swipe.start', load: () => load(import('../review/review-screen.js'), 'review/review') },
+  import: { tag: 'import-screen', icon: 'import', main: true, needs: 'library.importUploads', load: () => load(import('../import/import-screen.js'), 'library/library', 'import/import') },
   groups: {
     tag: 'groups-screen', icon: 'groups', needs: 'group.list',
     load: () => load(import('../groups/groups-screen.js'), 'library/library', 'photo/photo', 'groups/groups'),
   },
-  trash: { tag: 'trash-screen', icon: 'trash', load: () => load(import('../library/trash-screen.js'), 'library/library') },
-  jobs: { tag: 'jobs-screen', icon: 'jobs', load: () => load(import('../library/jobs-screen.js'), 'library/library') },
-  backup: { tag: 'backup-screen', icon: 'backup', load: () => load(import('../backup/backup-screen.js'), 'library/library') },
-  storage: { tag: 'storage-screen', icon: 'storage', load: () => load(import('../library/storage-screen.js'), 'library/library') },
+  trash: { tag: 'trash-screen', icon: 'trash', needs: 'trash.list', load: () => load(import('../library/trash-screen.js'), 'library/library') },
+  jobs: { tag: 'jobs-screen', icon: 'jobs', needs: 'job.list', load: () => load(import('../library/jobs-screen.js'), 'library/library') },
+  backup: { tag: 'backup-screen', icon: 'backup', needs: 'backup.create', load: () => load(import('../backup/backup-screen.js'), 'library/library') },
+  storage: { tag: 'storage-screen', icon: 'storage', needs: 'storage.usage', load: () => load(import('../library/storage-screen.js'), 'library/library') },
   devices: {
     tag: 'devices-screen', icon: 'devices', needs: 'device.list', load: () => load(import('../library/devices-screen.js'), 'library/library'),
   },

@@ -22,27 +22,29 @@ class SelectionBar extends Component {
       await setFavourite(photos, !photos.every(({ isFavorite }) => isFavorite));
       return true;
     }));
-    this.append(
+    const mayTrash = session.may('photo.delete');
+    this.append(...[
       iconButton('cross', t('selection.clear'), () => selection.clear()),
       this.#count,
-      this.#favourite,
-      iconButton('move', t('selection.move'), then(chooseCategory)),
-      iconButton('caption', t('selection.caption'), then(writeCaption)),
+      session.may('photo.favorite') && this.#favourite,
+      session.may('photo.move') && iconButton('move', t('selection.move'), then(chooseCategory)),
+      session.may('photo.caption') && iconButton('caption', t('selection.caption'), then(writeCaption)),
       iconButton('download', t('selection.download'), then(async (photos) => {
         const { downloadTogether } = await import('./zip-download.js');
         return downloadTogether(photos);
       })),
-      session.offers('link.create') && iconButton('link', t('link.make'), then(async (photos) => {
+      session.may('link.create') && iconButton('link', t('link.make'), then(async (photos) => {
         const { makeLink } = await import('../library/make-link.js');
         return makeLink({ photos });
       })),
-      iconButton('trash', t('selection.trash'), then(async (photos) => {
+      mayTrash && iconButton('trash', t('selection.trash'), then(async (photos) => {
         await moveToTrash(photos);
         return true;
-      })));
+      })),
+    ].filter(Boolean));
     this.listen(selection, 'changed', () => this.#show());
     this.listen(document, 'keydown', (event) => {
-      if (event.key !== 'Delete' || selection.size === 0 || event.target.closest?.('input, textarea, dialog')) return;
+      if (event.key !== 'Delete' || !mayTrash || selection.size === 0 || event.target.closest?.('input, textarea, dialog')) return;
       attempt(async () => {
         await moveToTrash(selection.photos);
         selection.clear();

@@ -118,8 +118,8 @@ class TimelineScreen extends Component {
     if (this.#parameters !== '' || list.total === 0) return undefined;
     // Without them everything else is there: nobody has asked for them.
     const parts = await Promise.all([
-      firstSteps(() => this.#lookAgain(list, true)), onThisDay(list.months, this.#timeline.clientWidth),
-    ].map((part) => part.catch(() => undefined)));
+      session.may('settings.get') && firstSteps(() => this.#lookAgain(list, true)), onThisDay(list.months, this.#timeline.clientWidth),
+    ].map((part) => part && part.catch(() => undefined)));
     const found = parts.filter(Boolean);
     return found.length > 0 ? element('div', { class: 'lead' }, found) : undefined;
   }
@@ -164,10 +164,10 @@ class TimelineScreen extends Component {
       'div', { class: 'empty' },
       icon(filtered ? 'search' : 'photos'),
       element('h2', {}, t(filtered ? 'timeline.noneFound' : 'timeline.none')),
-      element('p', { class: 'quiet' }, t(filtered ? 'timeline.noneFoundHelp' : 'timeline.noneHelp')),
+      (filtered || session.may('library.importUploads')) && element('p', { class: 'quiet' }, t(filtered ? 'timeline.noneFoundHelp' : 'timeline.noneHelp')),
       filtered
         ? element('button', { type: 'button', class: 'button', onclick: () => go(address('photos')) }, t('filter.clear'))
-        : element('a', { class: 'button primary', href: address('import') }, t('screen.import'))));
+        : session.may('library.importUploads') && element('a', { class: 'button primary', href: address('import') }, t('screen.import'))));
   }
 
   #fail(error) {
