@@ -197,6 +197,44 @@ import Testing
         await test.library.close()
     }
 
+    /// What is in force is what is on disk, in whatever order they come.
+    @Test func manyWhoChangeOneDeviceAtOnceAgree() async throws {
+        var test = try await Paired()
+        let (mesh, id) = (test.mesh, try await test.pair("phone").device.id)
+        let family = try #require(try await mesh.send(ListCategories()).categories.first).id
+        await withTaskGroup(of: Void.self) { group in
+            for number in 0..<24 {
+                group.addTask {
+                    let role = DeviceRole.allCases[number % 3]
+                    _ = try? await mesh.send(
+                        SetDeviceRole(id: id, role: role, categoryIds: role == .child ? [family] : nil))
+                }
+            }
+        }
+        let standing = try #require(test.library.standing(ofDevice: id))
+        let listed = try await mesh.send(ListDevices()).devices.map(\.role.ceiling)
+        #expect(listed == [standing.ceiling])
+        try await test.reopen()
+        #expect(test.library.standing(ofDevice: id) == standing)
+        await test.library.close()
+    }
+
+    /// As an import goes on that a phone has begun which is a child's by now.
+    @Test func whatAParentsDeviceHasBegunGoesOnAsAParents() async throws {
+        let test = try await Paired()
+        let (mesh, id) = (test.mesh, try await test.pair("phone").device.id)
+        let categories = try await mesh.send(ListCategories()).categories.map(\.id)
+        _ = try await mesh.send(SetDeviceRole(id: id, role: .child, categoryIds: [categories[0]]))
+        let begun = CallContext.root(mesh: mesh, role: .parent, isFromAfar: true, caller: id)
+        #expect(try await mesh.send(ListCategories(), in: begun).categories.map(\.id) == categories)
+        _ = try await mesh.send(ForgetDevice(id: id))
+        #expect(try await mesh.send(GetCategory(id: categories[1]), in: begun).id == categories[1])
+        // What a kid asks in the name of a device that there is not sees nothing.
+        let kid = CallContext.root(mesh: mesh, role: .kid, isFromAfar: true, caller: id)
+        #expect(try await mesh.send(ListCategories(), in: kid).categories == [])
+        await test.library.close()
+    }
+
     @Test func whatADeviceCannotBeIsRefused() async throws {
         let test = try await Paired()
         let mesh = test.mesh

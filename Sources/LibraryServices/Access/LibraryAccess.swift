@@ -39,7 +39,10 @@ package final class LibraryAccess: Sendable {
 
     /// Who asks in the running call, as far as it decides about what they see.
     package var viewer: Viewer {
-        guard let id = CallContext.current?.caller else { return .anybody }
+        // What a parent's device has begun goes on as a parent's, a job too, whatever becomes of the device.
+        guard let context = CallContext.current, let id = context.caller, context.originalRole <= .kid else {
+            return .anybody
+        }
         return switch role(ofDevice: id) {
         case .parent, .looker: .anybody
         // What was a device's and is nobody's any more sees nothing: no categories are stored for it.

@@ -38,6 +38,8 @@ public actor DeviceStore: MeshService {
     private var wrongCodes: [Int64] = []
     /// How often it was changed what a device may, by its id.
     private var changes: [String: Int] = [:]
+    /// Of what a device may; done when it is in the catalogue and in memory, or neither.
+    private var lastChange: Task<Void, Never>?
     nonisolated let paired = ObservedValue(PairedDeviceIDs(ids: []))
 
     /// - Parameter clock: which nobody can set, and which counts sleep: a code is no longer good after a night.
@@ -107,16 +109,17 @@ public actor DeviceStore: MeshService {
             Device(
                 id: UUID().uuidString.lowercased(), name: name, userAgent: Self.userAgent(request.userAgent),
                 createdAt: time, lastSeenAt: time, rights: rights), tokenDigest: token.digest)
-        try await catalogue.write { transaction in
-            var there = stored
+        let entered = try await catalogue.write { transaction in
+            var entered = stored
             // A category that was deleted since the code was made keeps nobody out; of none, nothing is seen.
             let left = try rights.categoryIds?.filter { try transaction.categories.find(.id($0)) != nil }
-            there.device = stored.device.with(DeviceRights(rights.role, categoryIds: left))
-            try transaction.devices.insert(there)
+            entered.device = stored.device.with(DeviceRights(rights.role, categoryIds: left))
+            try transaction.devices.insert(entered)
+            return entered
         }
-        devices[stored.tokenDigest] = stored
+        devices[entered.tokenDigest] = entered
         publish()
-        return PairedDevice(device: stored.device, token: token.text)
+        return PairedDevice(device: entered.device, token: token.text)
     }
 
     /// 128 bits are not guessed; this tells whoever tries that it is noticed.
@@ -164,11 +167,21 @@ public actor DeviceStore: MeshService {
 
     // MARK: Changing
 
-    /// Who is inside goes before the reply, and comes anew with what it may then. What fails on the way leaves a device with less, and not
-    /// with more.
+    /// Who is inside goes before the reply, and comes anew with what it may then.
     func setRole(_ request: SetDeviceRole) async throws -> Device {
         let rights = try DeviceRights.validated(role: request.role, categoryIds: request.categoryIds)
         let id = try stored(request.id).device.id
+        // One after the other: what is in memory is what the last one has written.
+        let before = lastChange
+        let change = Task { [self] in
+            await before?.value
+            return try await give(rights, to: id)
+        }
+        lastChange = Task { _ = await change.result }
+        return try await change.value
+    }
+
+    private func give(_ rights: DeviceRights, to id: String) async throws -> Device {
         try await catalogue.write { transaction in
             try Self.require(rights.categoryIds, in: transaction)
             guard try transaction.devices.setRights(rights, of: id) else { throw Self.unknown }
