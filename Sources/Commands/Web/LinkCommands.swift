@@ -93,7 +93,7 @@ extension CommandTable {
         let names = Dictionary(categories.map { ($0.id, $0.displayName) }, uniquingKeysWith: { first, _ in first })
         var table = Table(
             .init(heading: "LINK"), .init(heading: "TITLE", shrinks: true), .init(heading: "SHOWS", shrinks: true),
-            .init(heading: "OPENED", isNumeric: true), .init(heading: "ENDS"), .init(heading: "GIVES", shrinks: true))
+            .init(heading: "OPENED", isNumeric: true), .init(heading: "ENDS"), .init(heading: "WITH", shrinks: true))
         for link in links {
             let shown =
                 link.categoryIds.isEmpty

@@ -17,7 +17,7 @@
   document.documentElement.lang = language;
   document.title = texts.photos;
 
-  /** An element with attributes, listeners (`on…`) and children; text stays text. */
+  /** An element with attributes, listeners (on…) and children; text stays text. */
   function make(name, attributes, children) {
     var made = document.createElement(name);
     for (var key in attributes) {
@@ -47,7 +47,7 @@
     }
   }
 
-  /** Asks the machine with the photos; `done` gets the answer, and `failed` why there is none. */
+  /** Asks the machine with the photos; done gets the answer, and failed why there is none. */
   function ask(method, path, body, done, failed) {
     var request = new XMLHttpRequest();
     request.open(method, base + path);
