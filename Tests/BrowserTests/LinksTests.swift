@@ -70,7 +70,7 @@ extension BrowserTests {
         @Test func chosenPhotosAndOneOfThemAreShared() async throws {
             let house = House.here
             let photo = try #require(try await house.photos().first)
-            try await house.inTab(at: "#/photos/\(photo.uuid)") { page in
+            try await house.inTab(at: "#/photo/\(photo.uuid)") { page in
                 try await page.click(on: "About this photo")
                 try await page.click(on: "Link")
                 try await page.waits(for: "A link to this photo", in: "dialog h2")
