@@ -95,10 +95,9 @@ extension BrowserTests {
         @Test func aChildsDeviceShowsChosenCategoriesAndThePINIsNoWayOut() async throws {
             let house = House.here
             let tablet = try await house.stranger(Look(width: 800, isTouched: true))
-            let hidden = try #require(
-                try await house.photos().first { [holidays = try await house.category("Holidays").id] in
-                    $0.categoryId == holidays
-                })
+            let holidays = try await house.category("Holidays").id
+            let photos = try await house.photos()
+            let hidden = try #require(photos.first { $0.categoryId == holidays })
             try await house.inTab(at: "#/devices") { page in
                 try await page.click(on: "Add device")
                 try await page.wait(until: "document.querySelector('dialog input[value=child]')")
