@@ -22,7 +22,7 @@ struct ExportNames {
     /// - Parameter picture: the path of the exported photo.
     mutating func name(for sidecar: KeptSidecar, beside picture: String) -> String {
         let file = picture.split(separator: "/").last.map(String.init) ?? picture
-        return free { number in sidecar.name(beside: number == 1 ? file : "\(file).\(number)") }
+        return free { number in sidecar.name(beside: file, number: number) }
     }
 
     private mutating func free(_ name: (Int) -> String) -> String {

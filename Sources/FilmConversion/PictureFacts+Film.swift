@@ -16,7 +16,10 @@ extension PictureFacts {
             location: Self.places.lazy.compactMap(text).compactMap(PicturePlace.init(iso6709:)).first,
             caption: Self.captions.lazy.compactMap(text).compactMap(EmbeddedText.caption).first,
             camera: CameraName.name(
-                make: Self.makes.lazy.compactMap(text).first, model: Self.models.lazy.compactMap(text).first))
+                make: Self.makes.lazy.compactMap(text).first, model: Self.models.lazy.compactMap(text).first),
+            contentIdentifier: text("com.apple.quicktime.content.identifier").flatMap {
+                Self.isContentIdentifier($0) ? $0 : nil
+            })
     }
 
     /// The camera's own clock where it wrote that down (Apple), else the moment of the container's header, in UTC.

@@ -70,6 +70,8 @@ public enum ImageLimits {
     public static let iptcBytes = 1 << 20
     /// Unicode scalars of a camera's make and model.
     public static let cameraLength = 128
+    /// Bytes of what says that a picture and a film are a pair. Apple's are UUIDs, of 36.
+    public static let contentIdentifierLength = 64
     /// Unicode scalars of what is missing of a picture.
     public static let shortfallLength = 200
     /// Unicode scalars of a caption.

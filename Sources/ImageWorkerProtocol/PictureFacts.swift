@@ -14,10 +14,13 @@ public struct PictureFacts: Codable, Sendable, Equatable {
     public var camera: String?
     /// The film that a picture carries that moves; nil of others.
     public var film: PictureFilm?
+    /// What a camera has written into both files of one shot, the picture and the film: 1 to ``ImageLimits/contentIdentifierLength``
+    /// printable characters of ASCII. From Apple's maker note, or QuickTime's keys.
+    public var contentIdentifier: String?
 
     public init(
         taken: CameraDate? = nil, location: PicturePlace? = nil, caption: String? = nil, rating: Int? = nil,
-        camera: String? = nil, film: PictureFilm? = nil
+        camera: String? = nil, film: PictureFilm? = nil, contentIdentifier: String? = nil
     ) {
         self.taken = taken
         self.location = location
@@ -25,6 +28,7 @@ public struct PictureFacts: Codable, Sendable, Equatable {
         self.rating = rating
         self.camera = camera
         self.film = film
+        self.contentIdentifier = contentIdentifier
     }
 
     /// Whether a worker of ours could have read this: one that a picture has taken over may say anything.
@@ -34,6 +38,13 @@ public struct PictureFacts: Codable, Sendable, Equatable {
             && (rating.map((0...5).contains) ?? true)
             && (camera.map { Self.isLine($0, upTo: ImageLimits.cameraLength) } ?? true)
             && (film?.isPossible ?? true)
+            && (contentIdentifier.map(Self.isContentIdentifier) ?? true)
+    }
+
+    /// Whether a camera could have written this to say which files are a pair.
+    package static func isContentIdentifier(_ text: String) -> Bool {
+        (1...ImageLimits.contentIdentifierLength).contains(text.utf8.count)
+            && text.utf8.allSatisfy { (0x21...0x7E).contains($0) }
     }
 }
 

@@ -70,6 +70,27 @@ extension BrowserTests {
             }
         }
 
+        /// A picture and a film of a phone's: one tile, which says that it moves, and moves.
+        @Test(.enabled(if: Tool.ffmpeg.isPresent)) func aPictureWithAFilmOfItsOwnMoves() async throws {
+            try await House.withoutPhotos(beside: .here) { place, page, _ in
+                let folder = place.folder.file("pair")
+                try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
+                let picture = SamplePair().picture(try SampleAlbum(width: 640, height: 480).photo(0))
+                try picture.write(to: URL(fileURLWithPath: folder + "/IMG_1.JPG"))
+                try SamplePair().writeFilm(to: folder + "/IMG_1.MOV")
+                _ = try await place.smilepile("import", folder)
+                try await page.run(Self.helpers)
+                try await page.wait(until: "document.querySelectorAll('.tile.loaded').length === 1")
+                try await page.run("tests.open('IMG_1')")
+                try await page.wait(until: "document.querySelector('photo-view')")
+                try await page.press(" ")
+                try await page.wait(until: "tests.video()?.currentTime > 0.3")
+                await page.picture("pair")
+                #expect(try await page.evaluate("Math.round(tests.video().duration)") == 2)
+                #expect(page.faults == [])
+            }
+        }
+
         @Test(.enabled(if: Tool.ffmpeg.isPresent)) func filmsAreAFilter() async throws {
             try await Self.withFilms { place, page in
                 try SampleAlbum(width: 320, height: 240).write(count: 2, to: place.folder.file("photos"))

@@ -9,7 +9,8 @@ package enum CatalogueContract {
 
     private static let lists: [(repository: String, checks: [ContractCheck])] = [
         ("numbers", numbers),
-        ("photos", photos), ("searches", searches), ("calendars", calendars), ("sealed fields", sealedFields),
+        ("photos", photos), ("pairs", pairs), ("searches", searches), ("calendars", calendars),
+        ("sealed fields", sealedFields),
         ("trash", trash),
         ("categories", categories), ("swipes", swipes), ("reviews", reviews), ("review machines", reviewMachines),
         ("groups", groups), ("group hubs", groupHubs), ("access", access), ("jobs", jobs), ("job journal", journal),

@@ -33,6 +33,9 @@ extension CatalogueContract {
                 try t.photos.insert([Sample.photo(7, in: album.family)])
                 _ = try t.photos.forget([t.photos.require(.uuid(Sample.uuid(7))).id])
                 run.equal(try t.discardedFiles.all().count, 299)
+                try t.discardedFiles.add(["originals/IMG_7.mov", "originals/IMG_7.mov", thumbnail(7).path])
+                try t.discardedFiles.add([])
+                run.equal(try t.discardedFiles.all().count, 300)
             }
         }
     ]

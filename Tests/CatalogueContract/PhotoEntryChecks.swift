@@ -23,6 +23,7 @@ extension CatalogueContract {
             rich.photo.camera = "Apple 'iPhone' 12"
             (rich.photo.kind, rich.photo.duration, rich.photo.codecs) = (.film, 1 << 40, "h264 aac")
             (rich.photo.filmOffset, rich.photo.filmLength) = (1 << 41, 1 << 42)
+            rich.photo.contentIdentifier = "A1B2-'%"
             rich.photo.mediaType = "image/heic"
             rich.photo.originalPath = "originals/IMG_2.heic"
             rich.photo.sidecars = [sidecar(2)]

@@ -73,11 +73,12 @@ struct ImportTests {
     @Test("What was found besides has a line for each kind of thing")
     func sums() {
         func receipt(
-            _ reduced: Int, _ passedOver: [String: Int], elsewhere: Int = 0, known: Int = 0, isDryRun: Bool = false
+            _ reduced: Int, _ passedOver: [String: Int], elsewhere: Int = 0, completed: Int = 0, joined: Int = 0,
+            known: Int = 0, isDryRun: Bool = false
         ) -> ImportReceipt {
             ImportReceipt(
-                categoryId: 1, files: 3, imported: 3, reduced: reduced, elsewhere: elsewhere, completed: 0,
-                duplicates: 0, known: known,
+                categoryId: 1, files: 3, imported: 3, reduced: reduced, elsewhere: elsewhere, completed: completed,
+                joined: joined, duplicates: 0, known: known,
                 problems: 0, notDone: 0, passedOver: passedOver, isDryRun: isDryRun, ending: .complete)
         }
         #expect(ImportReport.sums(receipt(0, [:])).isEmpty)
@@ -94,6 +95,16 @@ struct ImportTests {
         #expect(
             ImportReport.sums(receipt(0, [:], elsewhere: 2)) == [
                 "2 photos of these went into the categories of their sidecars."
+            ])
+        #expect(
+            ImportReport.sums(receipt(0, [:], completed: 1, joined: 1)) == [
+                "1 photo moves: its film came as a file of its own."
+            ])
+        #expect(
+            ImportReport.sums(receipt(0, [:], completed: 3, joined: 2)) == [
+                "2 photos move: their films came as files of their own.",
+                "1 photo that the library had got what was missing: originals, sidecars, a picture to show, or a date and words "
+                    + "of a second copy.",
             ])
         #expect(ImportReport.sums(receipt(1, [:], isDryRun: true)) == ["1 photo would be shown smaller than it came."])
     }

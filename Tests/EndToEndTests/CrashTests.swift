@@ -39,6 +39,50 @@ import Testing
         #expect(try await place.isConsistent(client))
     }
 
+    /// Whenever it is, a picture and its film are one photo in the end, each file is kept once, and nothing else stays.
+    @Test(.enabled(if: Tool.ffmpeg.isPresent)) func killingTheDaemonWhileFilmsJoinTheirPictures() async throws {
+        let place = try Installation("crash-pairs")
+        let album = place.folder.file("album")
+        try FileManager.default.createDirectory(atPath: album, withIntermediateDirectories: false)
+        let count = 16
+        for number in 0..<count {
+            let pair = SamplePair {
+                $0.seed = number
+                $0.identifier = "PAIR-\(number)"
+                $0.taken = "2023-06-12T14:05:\(10 + number)"
+            }
+            // Of every second pair the film stands first.
+            let picture = pair.picture(try SampleAlbum(width: 640, height: 480).photo(number))
+            try picture.write(to: URL(fileURLWithPath: "\(album)/IMG_\(number)." + (number % 2 == 0 ? "JPG" : "jpg")))
+            try pair.writeFilm(to: "\(album)/IMG_\(number).MOV")
+        }
+        try await place.up()
+        let job = try await place.client().call(ImportPhotos(paths: [album])).job
+        for lines in [1, 4, 9, 13, 20, 26] {
+            let client = try place.client()
+            try await poll(for: "\(lines) lines of \(job)") {
+                let there = try await client.call(GetJobReceipt(job: job)).lines.count
+                let hasEnded = try await client.call(GetJob(job: job)).state.hasEnded
+                return there >= lines || hasEnded
+            }
+            try await place.killDaemon()
+            try await place.up()
+        }
+        let client = try place.client()
+        let ended = try await client.call(WaitForJob(job: job))
+        #expect(ended.state == .finished && !ended.needsAttention, "\(ended)")
+        let photos = try await place.allPhotos(client)
+        #expect(photos.count == count && photos.allSatisfy { $0.kind == .moving }, "\(photos.map(\.sourceName))")
+        for photo in photos {
+            let film = try #require(photo.companionFilm)
+            #expect(
+                FileManager.default.contentsEqual(
+                    atPath: place.library + "/" + film.path, andPath: album + "/" + film.name))
+        }
+        #expect(try place.files("originals").count == count && place.files("photos").count == count)
+        #expect(try await place.isConsistent(client) && place.files("staging").isEmpty)
+    }
+
     @Test func killingTheDaemonInARestoreLeavesTheOldOrTheNewLibrary() async throws {
         let place = try Installation("crash-restore")
         let old = SampleAlbum(width: 320, height: 240, seed: 1)

@@ -209,7 +209,8 @@ package struct BackupContents: Sendable {
                 (photo.unseenBy?.utf8.count ?? 0) <= 100,
                 photo.camera.map({ PictureFacts.isLine($0, upTo: ImageLimits.cameraLength) }) ?? true,
                 (photo.duration ?? 0) >= 0, (photo.filmOffset ?? 0) >= 0, (photo.filmLength ?? 0) >= 0,
-                photo.codecs.map(Self.isCodecs) ?? true
+                photo.codecs.map(Self.isCodecs) ?? true,
+                photo.contentIdentifier.map(PictureFacts.isContentIdentifier) ?? true
             else {
                 throw refused("a value of the photo '\(name)' is out of range.")
             }

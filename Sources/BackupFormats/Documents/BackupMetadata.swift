@@ -37,12 +37,15 @@ struct BackupMetadata: Codable, Sendable {
         let dateSource: String?
         /// Absent where the picture says none, and in backups from before it was kept.
         let camera: String?
-        /// Absent of pictures that do not move, as the next four.
+        /// Absent of pictures that do not move, as the next four, and of those whose film is among the sidecars: programs from before
+        /// these were would look for it in the original.
         let kind: String?
         let duration: Int64?
         let codecs: String?
         let filmOffset: Int64?
         let filmLength: Int64?
+        /// Absent where the picture says none, and in backups from before it was kept.
+        let contentIdentifier: String?
         /// Absent of photos that can be seen.
         let unseenBy: String?
         /// Absent of photos that were not reviewed, and in backups from before it was kept.
@@ -209,8 +212,9 @@ extension BackupMetadata.Photo {
             takenAt: photo.takenAt.map(BackupMetadata.CameraClock.init),
             datePrecision: photo.datePrecision?.rawValue, takenOffset: photo.takenOffset,
             dateSource: photo.dateSource?.rawValue,
-            camera: photo.camera, kind: photo.kind?.rawValue, duration: photo.duration, codecs: photo.codecs,
-            filmOffset: photo.filmOffset, filmLength: photo.filmLength,
+            camera: photo.camera, kind: photo.companionFilm == nil ? photo.kind?.rawValue : nil,
+            duration: photo.duration, codecs: photo.codecs,
+            filmOffset: photo.filmOffset, filmLength: photo.filmLength, contentIdentifier: photo.contentIdentifier,
             unseenBy: photo.unseenBy, lastDecision: photo.lastDecision?.rawValue,
             width: photo.width,
             height: photo.height, fileSize: photo.fileSize,
@@ -229,7 +233,7 @@ extension BackupMetadata.Photo {
                 datePrecision: datePrecision.flatMap(DatePrecision.init), takenOffset: takenOffset,
                 dateSource: dateSource.flatMap(DateSource.init), camera: camera, kind: kind.flatMap(PhotoKind.init),
                 duration: duration, codecs: codecs, filmOffset: filmOffset, filmLength: filmLength,
-                contentDigest: contentDigest,
+                contentIdentifier: contentIdentifier, contentDigest: contentDigest,
                 mediaType: mediaType,
                 originalPath: originalPath ?? (contentDigest == sourceDigest ? path : nil), sidecars: sidecars ?? [],
                 unseenBy: unseenBy, lastDecision: lastDecision.flatMap(SwipeAction.init)),

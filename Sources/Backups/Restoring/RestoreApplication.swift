@@ -128,7 +128,7 @@ struct RestoreApplication {
             let completed = try zip(completions, found).compactMap { completion, found -> Photo? in
                 guard var photo = found, let staged = try self.staged(completion.uuid) else { return nil }
                 if completion.original != nil { photo.originalPath = staged.completed?.original?.path }
-                if !completion.sidecars.isEmpty { photo.sidecars = staged.sidecars }
+                photo.sidecars = Array((photo.sidecars + staged.sidecars).prefix(KeptSidecar.maximumCount))
                 return photo
             }
             // They had none, so no file is given up.

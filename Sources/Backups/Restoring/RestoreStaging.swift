@@ -78,7 +78,8 @@ extension BackupRestorer {
                 }
             }
             for (place, sidecar) in completion.sidecars.enumerated() {
-                let name = owner.sidecar(place + 1, PhotoFileName.fileExtension(of: sidecar.path))
+                let number = completion.there.sidecars.count + place + 1
+                let name = owner.sidecar(number, PhotoFileName.fileExtension(of: sidecar.path))
                 guard try photoFiles.facts(name) == nil else { continue }
                 restored.files.append(try stage(sidecar, as: name, from: backup, job: job))
                 restored.sidecars.append(sidecar.stored(as: name))

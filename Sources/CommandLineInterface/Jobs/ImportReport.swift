@@ -16,9 +16,16 @@ enum ImportReport {
                 "\(Figures.count(receipt.elsewhere, "photo")) of these went into the \(categories) of \(them) sidecars."
             )
         }
-        if receipt.completed > 0 {
+        if receipt.joined > 0 {
             lines.append(
-                "\(Figures.count(receipt.completed, "photo")) that the library had \(would ? "would get" : "got") "
+                receipt.joined == 1
+                    ? "1 photo moves: its film came as a file of its own."
+                    : "\(Figures.count(receipt.joined, "photo")) move: their films came as files of their own.")
+        }
+        let completed = receipt.completed - receipt.joined
+        if completed > 0 {
+            lines.append(
+                "\(Figures.count(completed, "photo")) that the library had \(would ? "would get" : "got") "
                     + "what was missing: originals, sidecars, a picture to show, or a date and words of a second copy.")
         }
         if receipt.known > 0 {

@@ -42,8 +42,13 @@ final class EntryOrder: Sendable {
         }
     }
 
-    /// Returns when all photos of this second that stand before this one have entered, or have ended without one.
+    /// Returns when all photos of this second that stand before this one have entered, or have ended without one; of one whose turn
+    /// has come before, at once.
     func enter(_ number: Int, dated date: LocalDateTime?) async {
+        let hasTurn = state.withLock { state in
+            if case .entering = state.phases[number] { true } else { false }
+        }
+        guard !hasTurn else { return }
         await withCheckedContinuation { continuation in
             change {
                 $0.phases[number] = .waitingToEnter(date, continuation)

@@ -184,7 +184,7 @@ extension OneImport {
     }
 
     /// Names for a photo's further sidecars that no file has, in the order of those.
-    private func sidecarNames(_ sidecars: [StagedSidecar], beside photo: Photo) throws -> [StoredName] {
+    func sidecarNames(_ sidecars: [StagedSidecar], beside photo: Photo) throws -> [StoredName] {
         let owner = try StoredName(catalogued: photo.path)
         var taken = Set(photo.sidecars.map(\.path))
         return try sidecars.map { sidecar in
@@ -197,7 +197,7 @@ extension OneImport {
         }
     }
 
-    private func stageOriginal(of path: FilePath, _ digest: String) throws -> String {
+    func stageOriginal(of path: FilePath, _ digest: String) throws -> String {
         let staged = try photoFiles.stage()
         defer { close(staged.descriptor) }
         do {
@@ -223,7 +223,19 @@ struct StagedSidecar: Sendable {
     let staged: String
     /// What it is called beside the picture.
     let name: String
-    private let digest: ContentDigest
+    /// With the dot. What ends in neither is no sidecar.
+    let fileExtension: String
+    private let size: Int64
+    private let digest: String
+
+    /// A film that is staged already.
+    /// - Parameters:
+    ///   - fileExtension: with the dot, one of ``StoredName/filmExtensions``.
+    ///   - digest: SHA-256, lower-case hex.
+    init(film name: String, _ fileExtension: String, staged: String, size: Int64, digest: String) {
+        (self.name, self.fileExtension, self.staged) = (name, fileExtension, staged)
+        (self.size, self.digest) = (size, digest)
+    }
 
     /// Blocks. Durable when it returns.
     init(_ name: String, _ bytes: Data, in photoFiles: any PhotoFiles) throws {
@@ -238,14 +250,13 @@ struct StagedSidecar: Sendable {
         }
         self.staged = staged
         self.name = name
-        digest = ContentDigest(of: bytes)
+        fileExtension = name.lowercased().hasSuffix(".json") ? ".json" : ".xmp"
+        let digest = ContentDigest(of: bytes)
+        (size, self.digest) = (digest.size, digest.sha256.hex)
     }
 
-    /// With the dot. Whatever ends in neither is no sidecar.
-    var fileExtension: String { name.lowercased().hasSuffix(".json") ? ".json" : ".xmp" }
-
     func kept(as stored: StoredName) -> KeptSidecar {
-        KeptSidecar(name: name, path: stored.path, fileSize: digest.size, contentDigest: digest.sha256.hex)
+        KeptSidecar(name: name, path: stored.path, fileSize: size, contentDigest: digest)
     }
 }
 

@@ -85,7 +85,10 @@ extension OneImport {
             for sidecar in sidecars {
                 let name = try StoredName(catalogued: sidecar.path)
                 guard try photoFiles.facts(name)?.isFile == true else { continue }
-                staged.append(try StagedSidecar(sidecar.name, photoFiles.bytes(of: sidecar), in: photoFiles))
+                staged.append(
+                    sidecar.isFilm
+                        ? try stageCopy(of: name, called: sidecar.name)
+                        : try StagedSidecar(sidecar.name, photoFiles.bytes(of: sidecar), in: photoFiles))
             }
             return staged
         } catch {

@@ -12,7 +12,7 @@ import ZipArchive
 struct OneImport: Sendable {
     /// A file's line, and whether the journal has it already, written together with the photo's row.
     struct Outcome: Sendable {
-        let line: ReceiptLine
+        var line: ReceiptLine
         var isJournaled = false
         /// Of the bytes that a dry run has looked at.
         var sourceDigest: String?
@@ -59,13 +59,13 @@ struct OneImport: Sendable {
             case .failed(let failure): return Outcome(line: line(file, failure.outcome, failure.detail))
             case nil: break
             }
-            return try await store(try await prepare(file), from: file)
+            return try await storeWithOtherHalf(file)
         } catch {
             return Outcome(line: line(file, describing: MeshError(describing: error)))
         }
     }
 
-    private func prepare(_ file: SourceFiles.File) async throws -> PreparedPhoto {
+    func prepare(_ file: SourceFiles.File) async throws -> PreparedPhoto {
         do {
             return try await prepare(
                 file, keepsOriginal: keepsOriginals && !isDryRun, keepsFilm: !isDryRun, takesUnseen: keepsOriginals)
@@ -124,13 +124,13 @@ struct OneImport: Sendable {
     }
 
     /// What is to be kept of a file that was compared with a photo's source. Nil for a dry run.
-    private func knownFile(_ file: SourceFiles.File, of photo: Int64) async -> KnownFile? {
+    func knownFile(_ file: SourceFiles.File, of photo: Int64) async -> KnownFile? {
         guard !isDryRun, let stamp = await unchangedStamp(of: file) else { return nil }
         return KnownFile(file: stamp, photo: photo)
     }
 
     /// Without one the file is read again next time.
-    private func unchangedStamp(of file: SourceFiles.File) async -> FileStamp? {
+    func unchangedStamp(of file: SourceFiles.File) async -> FileStamp? {
         try? await files.run { try file.unchangedStamp() }
     }
 
@@ -185,11 +185,14 @@ struct OneImport: Sendable {
     // MARK: What the library has already
 
     /// The line of a file of which the library has a photo: what it has of it, or that its original was put beside it.
-    private func settleDuplicate(_ file: SourceFiles.File, _ digest: String) async throws -> Outcome {
+    func settleDuplicate(_ file: SourceFiles.File, _ digest: String) async throws -> Outcome {
         let short = "SHA-256 \(digest.prefix(12))…"
         guard let photo = try await mesh.send(FindPhotoOfSource(digest: digest)).photo else {
             // It went between the two looks; whoever imports again gets a photo.
             return Outcome(line: line(file, .duplicate, "the library had a photo of the same bytes (\(short))"))
+        }
+        if let film = photo.companionFilm, film.contentDigest == digest {
+            return try await settleFilm(film, of: photo, file)
         }
         if let shown = try await tryAgain(photo, with: file, digest) { return shown }
         if var completed = try await complete(photo, with: file, digest) {
@@ -213,7 +216,10 @@ struct OneImport: Sendable {
 
     // MARK: What it does not have
 
-    private func store(_ prepared: PreparedPhoto, from file: SourceFiles.File) async throws -> Outcome {
+    /// - Parameter isApart: whether its other half is not looked for.
+    func store(
+        _ prepared: PreparedPhoto, from file: SourceFiles.File, isApart: Bool
+    ) async throws -> Outcome {
         guard !isDryRun else {
             try await discard(prepared)
             return Outcome(
@@ -230,6 +236,8 @@ struct OneImport: Sendable {
         let place: (id: Int64, note: String?)
         let uuid = overrides.uuid ?? UUID().uuidString.lowercased()
         let location: SealedLocation?
+        var photo: Photo
+        let film: OtherFilm?
         do {
             let beside = try await stageSidecars(of: file)
             (facts, sidecars) = (beside.facts, beside.staged)
@@ -238,30 +246,36 @@ struct OneImport: Sendable {
             location = try await seal(position, of: uuid)
             try Task.checkCancellation()
             place = try await self.place(facts)
+            photo = Photo(
+                id: 0, uuid: uuid, path: "", categoryId: place.id, name: facts.name, sourceName: file.path.name,
+                caption: nil, isFromAssets: false, createdAt: .now(), fileSize: prepared.fileSize,
+                width: prepared.width, height: prepared.height, isFavorite: false, takenAt: nil,
+                contentDigest: prepared.contentDigest, mediaType: prepared.mediaType,
+                unseenBy: prepared.isUnseen ? Release.version : nil)
+            photo.take(prepared.facts, facts)
+            photo.takeKind(of: prepared)
+            photo.take(date)
+            if overrides.isFavorite { photo.isFavorite = true }
+            if !isApart, let joined = try await join(prepared, sidecars, photo, file) { return joined }
+            film = isApart ? nil : try await otherFilm(of: photo, prepared)
+            if let film { sidecars.append(film.staged) }
             names = try await publish(prepared, sidecars, from: file, takenAt: date?.clock)
         } catch {
             try? await discard(prepared, sidecars)
             throw error
         }
-        var photo = Photo(
-            id: 0, uuid: uuid, path: names.photo.path, categoryId: place.id,
-            name: facts.name, sourceName: file.path.name, caption: nil, isFromAssets: false, createdAt: .now(),
-            fileSize: prepared.fileSize, width: prepared.width, height: prepared.height, isFavorite: false,
-            takenAt: nil, contentDigest: prepared.contentDigest, mediaType: prepared.mediaType,
-            originalPath: prepared.isOriginal ? names.photo.path : names.original?.path,
-            sidecars: zip(sidecars, names.sidecars).map { $0.kept(as: $1) },
-            unseenBy: prepared.isUnseen ? Release.version : nil)
-        photo.take(prepared.facts, facts)
+        photo.path = names.photo.path
+        photo.originalPath = prepared.isOriginal ? names.photo.path : names.original?.path
         photo.takeKind(of: prepared)
-        photo.take(date)
-        if overrides.isFavorite { photo.isFavorite = true }
+        photo.sidecars = zip(sidecars, names.sidecars).map { $0.kept(as: $1) }
         let what =
             prepared.isUnseen
             ? ["\(prepared.unseenReason); its original is kept: \(photo.originalPath ?? photo.path)"]
             : [prepared.film == nil ? photo.path : photo.originalPath, prepared.reduction, prepared.shortfall]
         let imported = line(
             file, prepared.isUnseen ? .keptUnseen : .imported,
-            (what + [place.note, facts.problem, location?.problem]).compactMap { $0 }.joined(separator: "; "))
+            (what + [film?.note, place.note, facts.problem, location?.problem]).compactMap { $0 }.joined(
+                separator: "; "))
         do {
             await waitForTurn(photo.takenAt)
             try Task.checkCancellation()
@@ -269,7 +283,8 @@ struct OneImport: Sendable {
             photo.createdAt = overrides.createdAt ?? .now()
             let sourced = SourcedPhoto(
                 photo: photo, sourceDigest: prepared.sourceDigest, sourceSize: prepared.sourceSize)
-            try await enter(sourced, from: file, position, location, imported)
+            let pairing = isApart ? PhotoPairing.apart : film.map { .takingIn(film: $0.uuid) }
+            try await enter(sourced, from: file, position, location, imported, pairing)
         } catch {
             if MeshError(describing: error).mayHaveBeenStored { throw error }
             // No row: the linked files go again. Not cancellable, or a cancelled import would leave them.
@@ -307,7 +322,7 @@ struct OneImport: Sendable {
     /// Enters the row, and where the key has changed since its place was sealed, once more with that sealed anew.
     private func enter(
         _ sourced: SourcedPhoto, from file: SourceFiles.File, _ position: GeoPosition?, _ sealed: SealedLocation?,
-        _ line: ReceiptLine
+        _ line: ReceiptLine, _ pairing: PhotoPairing?
     ) async throws {
         var location = sealed
         let stamp = await unchangedStamp(of: file)
@@ -316,7 +331,7 @@ struct OneImport: Sendable {
                 _ = try await mesh.send(
                     AddPhoto(
                         sourced, job: job, line: job == nil ? nil : line, sealedLocation: location?.sealed,
-                        file: stamp))
+                        file: stamp, pairing: pairing))
                 return
             } catch let error as MeshError where error.details["reason"] == "key_changed" && attempt < 3 {
                 location = try await seal(position, of: sourced.photo.uuid)

@@ -10,6 +10,7 @@ extension Photo {
         take(picture.date)
         caption = picture.caption
         camera = picture.camera
+        contentIdentifier = picture.contentIdentifier
     }
 
     /// Takes over what its picture says, completed by what is said outside of it. A library's own sidecar goes before the picture.
@@ -26,7 +27,7 @@ extension Photo {
     package mutating func takeKind(of prepared: PreparedPhoto) {
         let film = prepared.film
         let inside = originalPath == nil ? nil : prepared.facts.film
-        kind = film != nil ? .film : inside != nil ? .moving : nil
+        kind = film != nil ? .film : inside != nil || companionFilm != nil ? .moving : nil
         duration = film?.duration
         codecs = film.map { ([$0.videoCodec] + ($0.audioCodec.map { [$0] } ?? [])).joined(separator: " ") }
         (filmOffset, filmLength) = (inside?.offset, inside?.length)

@@ -377,15 +377,15 @@ public actor PhotoImporter: MeshService {
         // What the journal cannot read now it cannot keep either, which the job's end tells.
         let reduced = (try? await uncancelled { try await job.recordedLines(where: Reduction.isTold) }) ?? 0
         let elsewhere = (try? await uncancelled { try await job.recordedLines(where: NamedCategory.isTold) }) ?? 0
+        let joined = (try? await uncancelled { try await job.recordedLines(where: JoinedFilm.isTold) }) ?? 0
         let outcomes = job.snapshot.outcomes
         func count(_ outcome: ImportOutcome) -> Int { outcomes[outcome.rawValue] ?? 0 }
         let problems = ImportOutcome.allCases.filter(\.needsAttention).map(count).reduce(0, +)
         let notDone = count(.cancelled) + count(.notSent)
         return ImportReceipt(
             categoryId: category, files: ImportOutcome.allCases.map(count).reduce(0, +), imported: count(.imported),
-            reduced: reduced, elsewhere: elsewhere, completed: count(.completed), duplicates: count(.duplicate),
-            known: count(.known),
-            problems: problems, notDone: notDone,
+            reduced: reduced, elsewhere: elsewhere, completed: count(.completed), joined: joined,
+            duplicates: count(.duplicate), known: count(.known), problems: problems, notDone: notDone,
             passedOver: Dictionary(uniqueKeysWithValues: passedOver.map { ($0.key.rawValue, $0.value) }),
             isDryRun: isDryRun,
             ending: ending ?? (count(.cancelled) > 0 ? .cancelled : problems > 0 ? .completeWithProblems : .complete))

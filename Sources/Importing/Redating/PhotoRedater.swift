@@ -163,7 +163,8 @@ public actor PhotoRedater: MeshService {
         guard !photo.sidecars.isEmpty else { return nil }
         let photoFiles = photoFiles
         return try await files.run {
-            photo.sidecars.lazy.compactMap { photoFiles.facts(of: $0).flatMap(PhotoDate.init) }.first
+            photo.sidecars.lazy.filter { !$0.isFilm }.compactMap { photoFiles.facts(of: $0).flatMap(PhotoDate.init) }
+                .first
         }
     }
 

@@ -96,7 +96,8 @@ extension Thumbnailer {
         case .thumbnail: return try StoredPicture.name(ofPhoto: photo.path).thumbnail
         case .preview: return try StoredPicture.name(ofPhoto: photo.path).preview
         case .film:
-            guard photo.kind == .film || photo.kind == .moving, let path = photo.originalPath else {
+            let isInOriginal = photo.kind == .film || photo.filmOffset != nil
+            guard let path = photo.companionFilm?.path ?? (isInOriginal ? photo.originalPath : nil) else {
                 throw MeshError(.notFound, "Photo \(photo.id) is no film, and does not move. Ask for its photo.")
             }
             return try StoredName(catalogued: path)

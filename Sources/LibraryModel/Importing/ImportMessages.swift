@@ -218,8 +218,10 @@ public struct ImportReceipt: JobReceipt {
     public let reduced: Int
     /// Of those imported, the ones that went to other categories than ``categoryId``, because a library's own sidecars name these.
     public let elsewhere: Int
-    /// Photos that lacked their original, sidecars or a picture to show, and have got them.
+    /// Photos that lacked their original, sidecars, film or a picture to show, and have got them.
     public let completed: Int
+    /// Of those completed, the ones that have got the film of theirs that is a file of its own.
+    public let joined: Int
     /// Read, and of the same bytes as a photo's source.
     public let duplicates: Int
     /// Not opened, because photos were made from them, or were found to have the same bytes.
@@ -235,7 +237,8 @@ public struct ImportReceipt: JobReceipt {
 
     public init(
         categoryId: Int64, files: Int, imported: Int, reduced: Int, elsewhere: Int = 0, completed: Int,
-        duplicates: Int, known: Int = 0, problems: Int, notDone: Int, passedOver: [String: Int], isDryRun: Bool,
+        joined: Int = 0, duplicates: Int, known: Int = 0, problems: Int, notDone: Int, passedOver: [String: Int],
+        isDryRun: Bool,
         ending: JobEnding
     ) {
         self.categoryId = categoryId
@@ -244,6 +247,7 @@ public struct ImportReceipt: JobReceipt {
         self.reduced = reduced
         self.elsewhere = elsewhere
         self.completed = completed
+        self.joined = joined
         self.duplicates = duplicates
         self.known = known
         self.problems = problems
@@ -262,6 +266,7 @@ public struct ImportReceipt: JobReceipt {
         reduced = try container.decodeIfPresent(Int.self, forKey: .reduced) ?? 0
         elsewhere = try container.decodeIfPresent(Int.self, forKey: .elsewhere) ?? 0
         completed = try container.decodeIfPresent(Int.self, forKey: .completed) ?? 0
+        joined = try container.decodeIfPresent(Int.self, forKey: .joined) ?? 0
         duplicates = try container.decode(Int.self, forKey: .duplicates)
         known = try container.decodeIfPresent(Int.self, forKey: .known) ?? 0
         problems = try container.decode(Int.self, forKey: .problems)

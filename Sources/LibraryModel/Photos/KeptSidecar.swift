@@ -1,7 +1,12 @@
 import Foundation
 
-/// A file that stood beside a picture and says something of it (`.xmp`, Google Takeout's `.json`), kept byte for byte with
-/// the photo.
+/// A file that stood beside a picture and belongs to it, kept byte for byte with the photo: one that says something of it (`.xmp`,
+/// Google Takeout's `.json`), or the film of a photo that moves, where the camera has written that as a file of its own (Apple's
+/// `.mov`).
+///
+/// Films are among these because all that holds for them holds for sidecars: they go into the trash with the photo and out of it,
+/// into backups, out of them and into exports, and are checked and counted. Rejected: a second original, which each of those would
+/// have had to learn, and which older programs would not restore the photo without.
 public struct KeptSidecar: Codable, Sendable, Equatable {
     /// What it was called beside the picture: `beach.jpg.xmp`.
     public let name: String
@@ -22,9 +27,25 @@ public struct KeptSidecar: Codable, Sendable, Equatable {
         self.contentDigest = contentDigest
     }
 
+    /// Whether it is the film of a photo that moves. By its path, whose ending an import gave it by its content.
+    public var isFilm: Bool { StoredName.isFilm(ofPhoto: path) }
+
     /// What to call it beside a copy of the picture that is called `file`: by the whole of that name, which is the form that
-    /// programs find most surely, and this one's import too.
-    public func name(beside file: String) -> String {
+    /// programs find most surely, and this one's import too. A film by what stands before the picture's ending, as cameras do.
+    /// - Parameter number: from 2 on, to tell it from others of that name.
+    public func name(beside file: String, number: Int = 1) -> String {
+        guard !isFilm else {
+            let stem = file.lastIndex(of: ".").map { String(file[..<$0]) } ?? file
+            // In the letters that the camera used: `.MOV`.
+            let ending = name.lastIndex(of: ".").map { String(name[$0...]) }
+            let stored = path.lastIndex(of: ".").map { String(path[$0...]) } ?? ""
+            return (number == 1 ? stem : "\(stem) (\(number))")
+                + (ending.flatMap { $0.lowercased() == stored ? $0 : nil } ?? stored)
+        }
+        return name(besideAll: number == 1 ? file : "\(file).\(number)")
+    }
+
+    private func name(besideAll file: String) -> String {
         guard name.lowercased().hasSuffix(".json") else { return file + ".xmp" }
         return file + (isSupplement ? "." + Self.supplement : "") + ".json"
     }

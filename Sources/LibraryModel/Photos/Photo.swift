@@ -4,7 +4,8 @@ import ServiceMesh
 public enum PhotoKind: String, Codable, Sendable, CaseIterable {
     /// Whether or not it moves.
     case picture
-    /// A picture that carries a film of a second or two, in ``Photo/originalPath`` from ``Photo/filmOffset`` on.
+    /// A picture with a film of a second or two: in ``Photo/originalPath`` from ``Photo/filmOffset`` on, or, where that is nil, in a
+    /// file of its own, ``Photo/companionFilm``.
     case moving
     /// ``Photo/path`` is its poster, one frame of it; ``Photo/originalPath`` is the film.
     case film
@@ -50,9 +51,13 @@ public struct Photo: Codable, Sendable, Equatable, Identifiable {
     public var duration: Int64?
     /// Of a film: how its pictures and, behind a blank, its sound are coded: `h264 aac`; libavcodec's names.
     public var codecs: String?
-    /// Of a moving photo: where in its original the film begins, and how long that is, in bytes.
+    /// Of a moving photo: where in its original the film begins, and how long that is, in bytes. Nil of one whose film is
+    /// ``companionFilm``.
     public var filmOffset: Int64?
     public var filmLength: Int64?
+    /// What a camera (Apple's) has written into both files of one shot, the picture and the film, to say that they are a pair: 1 to
+    /// 64 printable characters of ASCII. Nil where they say none, and of photos from before it was kept.
+    public var contentIdentifier: String?
     /// SHA-256 of the stored file, lower-case hex.
     public var contentDigest: String
     /// `image/jpeg`, …
@@ -60,8 +65,9 @@ public struct Photo: Codable, Sendable, Equatable, Identifiable {
     /// The file that is byte for byte what was imported, relative to the library folder: ``path`` where the photo was taken
     /// as it is, else `originals/IMG_20250615_100000_9f86d081.heic`; nil where the library does not have it.
     public var originalPath: String?
-    /// What stood beside that file and is kept with it; at most ``KeptSidecar/maximumCount``.
-    public var sidecars: [KeptSidecar]
+    /// What stood beside that file and is kept with it; at most ``KeptSidecar/maximumCount``. Whether the photo moves follows from
+    /// them, so that nothing that takes a film away, or puts one back, can leave ``kind`` as it was.
+    public var sidecars: [KeptSidecar] { didSet { moveByCompanion() } }
     /// The version of this program that could not decode the original for want of memory; nil for every photo that can be
     /// seen. Then ``path`` and its thumbnail are placeholders, and ``width`` and ``height`` are the original's.
     public var unseenBy: String?
@@ -75,7 +81,7 @@ public struct Photo: Codable, Sendable, Equatable, Identifiable {
         createdAt: Timestamp, fileSize: Int64, width: Int, height: Int, isFavorite: Bool, takenAt: LocalDateTime?,
         datePrecision: DatePrecision? = nil, takenOffset: Int? = nil, dateSource: DateSource? = nil,
         camera: String? = nil, kind: PhotoKind? = nil, duration: Int64? = nil, codecs: String? = nil,
-        filmOffset: Int64? = nil, filmLength: Int64? = nil, contentDigest: String,
+        filmOffset: Int64? = nil, filmLength: Int64? = nil, contentIdentifier: String? = nil, contentDigest: String,
         mediaType: String,
         originalPath: String? = nil, sidecars: [KeptSidecar] = [], unseenBy: String? = nil,
         lastDecision: SwipeAction? = nil
@@ -103,12 +109,14 @@ public struct Photo: Codable, Sendable, Equatable, Identifiable {
         self.codecs = codecs
         self.filmOffset = filmOffset
         self.filmLength = filmLength
+        self.contentIdentifier = contentIdentifier
         self.contentDigest = contentDigest
         self.mediaType = mediaType
         self.originalPath = originalPath
         self.sidecars = sidecars
         self.unseenBy = unseenBy
         self.lastDecision = lastDecision
+        moveByCompanion()
     }
 
     /// The name, or the file's name without its extension.
@@ -136,6 +144,14 @@ public struct Photo: Codable, Sendable, Equatable, Identifiable {
 
     public var isFilm: Bool { kind == .film }
 
+    /// The film that came as a file of its own beside the picture, and is kept with it.
+    public var companionFilm: KeptSidecar? { sidecars.first(where: \.isFilm) }
+
+    private mutating func moveByCompanion() {
+        guard kind != .film, filmOffset == nil else { return }
+        kind = companionFilm == nil ? nil : .moving
+    }
+
     /// Whether there is more of it than ``path``, its thumbnail and its preview.
     package var hasExtraFiles: Bool { originalPath.map { $0 != path } ?? false || !sidecars.isEmpty }
 
@@ -146,7 +162,8 @@ public struct Photo: Codable, Sendable, Equatable, Identifiable {
     package mutating func dropOriginal() {
         originalPath = nil
         guard kind == .moving else { return }
-        (kind, filmOffset, filmLength) = (nil, nil, nil)
+        (filmOffset, filmLength) = (nil, nil)
+        moveByCompanion()
     }
 
     /// Takes over a date with all that is known of it.
@@ -170,10 +187,11 @@ public struct Photo: Codable, Sendable, Equatable, Identifiable {
         contentDigest = other.contentDigest
         mediaType = other.mediaType
         originalPath = other.originalPath
-        sidecars = other.sidecars
-        unseenBy = other.unseenBy
         (kind, duration, codecs) = (other.kind, other.duration, other.codecs)
         (filmOffset, filmLength) = (other.filmOffset, other.filmLength)
+        sidecars = other.sidecars
+        unseenBy = other.unseenBy
+        contentIdentifier = other.contentIdentifier ?? contentIdentifier
         caption = caption ?? other.caption
         camera = other.camera ?? camera
         if other.takenAt != nil, dateSource != .person { takeDate(of: other) }

@@ -3,7 +3,8 @@ import ServiceMesh
 
 /// Puts a photo into the catalogue whose files are in place. For PhotoImporter only: everything else about the
 /// file must have been done, and be durable, before. Errors: `already_exists` where the same source is there
-/// (`id`), `not_found` for the category.
+/// (`id`), `not_found` for the category; ``PhotoPairing/reason`` where the other half of a photo that moves is there and the
+/// request does not say what becomes of it.
 public struct AddPhoto: Message {
     public typealias Reply = Photo
     public static let method = "photo.add"
@@ -20,16 +21,19 @@ public struct AddPhoto: Message {
     public let sealedLocation: Data?
     /// The file that it was made from, to be known again as ``KeepKnownFiles`` keeps it.
     public let file: FileStamp?
+    /// Nil where it stands alone, unless its other half is there.
+    public let pairing: PhotoPairing?
 
     public init(
         _ sourced: SourcedPhoto, job: JobID? = nil, line: ReceiptLine? = nil, sealedLocation: Data? = nil,
-        file: FileStamp? = nil
+        file: FileStamp? = nil, pairing: PhotoPairing? = nil
     ) {
         self.sourced = sourced
         self.job = job
         self.line = line
         self.sealedLocation = sealedLocation
         self.file = file
+        self.pairing = pairing
     }
 }
 
@@ -151,7 +155,7 @@ public struct AddSourceFailure: Message {
     }
 }
 
-/// The photo that was made from a source, for PhotoImporter: of a duplicate it says what the library has.
+/// The photo that was made from a source, or has it as its film, for PhotoImporter: of a duplicate it says what the library has.
 public struct FindPhotoOfSource: Message {
     public typealias Reply = FoundPhoto
     public static let method = "photo.findSource"

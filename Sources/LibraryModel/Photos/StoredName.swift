@@ -1,6 +1,6 @@
 /// The name of a file that the library keeps, relative to the library: `photos/NAME`, `thumbnails/thumb_NAME` for the
 /// thumbnail of that photo, `previews/preview_NAME.webp` for its preview, `originals/NAME` with an extension of its own for what the photo was made of, and
-/// `originals/NAME.jpg.1.xmp` for what stood beside that. Never a way out of those folders: names come from catalogues,
+/// `originals/NAME.jpg.1.xmp` (a film: `….1.mov`) for what stood beside that. Never a way out of those folders: names come from catalogues,
 /// which may be anybody's.
 package struct StoredName: Hashable, Sendable, Comparable {
     /// What a file is, and the folder of such files.
@@ -81,7 +81,7 @@ package struct StoredName: Hashable, Sendable, Comparable {
     /// Of a sidecar of this photo.
     /// - Parameters:
     ///   - number: 1…999, to tell it from the photo's others.
-    ///   - fileExtension: with the dot, `.xmp` or `.json`.
+    ///   - fileExtension: with the dot: `.xmp` or `.json`, of a film `.mov` or `.mp4`.
     package func sidecar(_ number: Int, _ fileExtension: String) -> StoredName {
         StoredName(.originals, "\(photo.fileName).\(number)\(fileExtension)") ?? self
     }
@@ -95,10 +95,20 @@ package struct StoredName: Hashable, Sendable, Comparable {
         guard (1...3).contains(digits.count), digits.first != UInt8(ascii: "0"),
             digits.allSatisfy({ (0x30...0x39).contains($0) })
         else { return nil }
-        return StoredName(.photos, String(numbered[..<dot]))
+        let owner = String(numbered[..<dot])
+        // Originals end like this too, and photos' names may have dots in them; but a photo's whole name has an ending.
+        guard owner.contains(".") || !Self.filmExtensions.contains(where: fileName.hasSuffix) else { return nil }
+        return StoredName(.photos, owner)
     }
 
-    private static let sidecarExtensions = [".xmp", ".json"]
+    private static let sidecarExtensions = [".xmp", ".json"] + filmExtensions
+    /// Of the films of photos that move. Cameras write no others, and these say what they are to whoever opens them.
+    package static let filmExtensions = [".mov", ".mp4"]
+
+    /// Whether a stored file is called like the film that is kept beside a photo.
+    static func isFilm(ofPhoto path: String) -> Bool {
+        filmExtensions.contains(where: path.hasSuffix) && StoredName(path: path)?.photoOfSidecar != nil
+    }
 
     private static func stem(_ fileName: String) -> String {
         fileName.lastIndex(of: ".").map { String(fileName[..<$0]) } ?? fileName

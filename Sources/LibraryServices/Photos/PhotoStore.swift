@@ -24,6 +24,8 @@ public actor PhotoStore: MeshService {
         KeepKnownFiles.self
         AddSourceFailure.self
         CompletePhoto.self
+        FindOtherHalf.self
+        JoinFilm.self
         ReplacePlaceholder.self
         SetFavorite.self
         MovePhotos.self
@@ -127,14 +129,18 @@ public actor PhotoStore: MeshService {
 
     func add(_ request: AddPhoto) async throws -> Photo {
         let location = try request.sealedLocation.map { try SealedValue(Array($0)) }
-        return try await catalogue.write { transaction in
+        let (photo, discarded) = try await catalogue.write { transaction in
+            let film = try Self.film(takenInBy: request, in: transaction)
+            let discarded = try film.map { try Self.remove($0, in: transaction) } ?? []
             let photo = try transaction.photos.insert(request.sourced, line: request.line, of: request.job)
             if let location { try Self.keep(location, of: photo, in: transaction) }
             if let file = request.file {
                 try transaction.knownFiles.keep([KnownFile(file: file, photo: photo.id)])
             }
-            return photo
+            return (photo, discarded)
         }
+        await discards.remove(discarded)
+        return photo
     }
 
     func knownFiles(_ files: [FileStamp]) async throws -> KnownFiles {
@@ -321,7 +327,10 @@ extension AddPhotos: HandledMessage {
 extension FindPhotoOfSource: HandledMessage {
     public func perform(on service: PhotoStore) async throws -> FoundPhoto {
         let digest = digest
-        return FoundPhoto(photo: try await service.catalogue.read { try $0.photos.find(sourceDigest: digest) })
+        return FoundPhoto(
+            photo: try await service.catalogue.read {
+                try $0.photos.find(sourceDigest: digest) ?? $0.photos.find(filmDigest: digest)
+            })
     }
 }
 

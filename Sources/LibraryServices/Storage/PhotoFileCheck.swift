@@ -39,7 +39,10 @@ struct PhotoFileCheck: Sendable {
             found += findings(of: file, remedy: remedy, missing: remedy)
         }
         if let original = entry.original { add(original, "the original") }
-        for sidecar in entry.sidecars { add(sidecar, "a sidecar") }
+        for sidecar in entry.sidecars {
+            let isFilm = StoredName.filmExtensions.contains(where: sidecar.path.hasSuffix)
+            add(sidecar, isFilm ? "the film" : "a sidecar")
+        }
         return found
     }
 

@@ -8,4 +8,6 @@ package protocol DiscardedFileRepository {
     /// Those of `names` that are in the list.
     func among(_ names: [StoredName]) throws -> Set<StoredName>
     func remove(_ names: [StoredName]) throws
+    /// Enters files by their paths, those that are there already among them.
+    func add(_ paths: [String]) throws
 }

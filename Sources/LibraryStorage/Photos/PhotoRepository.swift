@@ -35,8 +35,12 @@ package protocol PhotoRepository {
     func countWithoutOriginal() throws -> Int
     /// Photos that have sealed fields. Opens none.
     func sealed(_ query: SealedPhotoQuery) throws -> SealedPhotos
-    /// The digests of sources of one size, in bytes; 1,000 at most.
+    /// The digests of sources of one size, in bytes, the films among them that are kept beside pictures; 1,000 of each at most.
     func sourceDigests(size: Int64) throws -> [String]
+    /// The photo beside whose picture a film of this digest is kept; nil where there is none.
+    func find(filmDigest: String) throws -> Photo?
+    /// What may be the other half of a photo that moves and is two files: films, or pictures that do not move.
+    func pairCandidates(_ query: PairQuery) throws -> [Photo]
     /// The photo that was made from each of these sources (SHA-256, lower-case hex), in their order; nil where there is none.
     func find(sourceDigests: [String]) throws -> [Photo?]
     /// The photo of the library that each of these is, by uuid and content, by content, by uuid, by source, in that order;
@@ -52,7 +56,7 @@ package protocol PhotoRepository {
     // MARK: Changing
 
     /// Enters a photo under a new id, with its line in a job's receipt where it has one: both or neither.
-    /// - Throws: `pictureThere`; `noCategory`.
+    /// - Throws: `pictureThere`, also where its source is the film of another photo; `noCategory`.
     func insert(_ new: SourcedPhoto, line: ReceiptLine?, of job: JobID?) throws -> Photo
     /// Writes what describes the files of the photo that has this id, with its line in a job's receipt where it has one.
     /// Files that were its and are no more become discarded files.
@@ -132,6 +136,27 @@ package struct PhotoIdentity: Sendable {
         self.uuid = uuid
         self.contentDigest = contentDigest
         self.sourceDigest = sourceDigest
+    }
+}
+
+/// By what the other half of a photo that is two files can be found: by what the camera wrote into both, and where none has that, by
+/// name and time.
+package struct PairQuery: Sendable {
+    /// Whether films are asked for, else pictures.
+    package let areFilms: Bool
+    package let identifier: String?
+    /// What stands before the ending of the file that it came from; ASCII's letters in either case.
+    package let stem: String?
+    /// Milliseconds of the camera's clock.
+    package let clocks: ClosedRange<Int64>?
+    /// More than these are asked for by nobody: of two already it has to be told which is meant.
+    package static let maximumCount = 16
+
+    package init(areFilms: Bool, identifier: String?, stem: String?, clocks: ClosedRange<Int64>?) {
+        self.areFilms = areFilms
+        self.identifier = identifier
+        self.stem = stem
+        self.clocks = clocks
     }
 }
 

@@ -38,6 +38,15 @@ struct ExifBlock {
         return Orientation(exif: Int(value))
     }
 
+    /// What the camera's maker has put in, as it stands there; nil where there is nothing.
+    var makerNote: ArraySlice<UInt8>? {
+        guard let directory = entry(Tag.exifDirectory, in: firstDirectory).flatMap(value).map(Int.init),
+            let entry = entry(Tag.makerNote, in: directory), let count = read32(entry + 4).map(Int.init),
+            count > 4, let start = read32(entry + 8).map(Int.init), start <= bytes.count, count <= bytes.count - start
+        else { return nil }
+        return bytes[start..<start + count]
+    }
+
     /// Makes padding of what camera makers put in.
     mutating func hideMakerNotes() {
         guard let directory = entry(Tag.exifDirectory, in: firstDirectory).flatMap(value).map(Int.init) else { return }

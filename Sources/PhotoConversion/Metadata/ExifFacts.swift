@@ -23,11 +23,14 @@ struct ExifFacts {
     /// Of the camera, each fit to be shown.
     var make: String?
     var model: String?
+    /// What says that a picture and a film are a pair.
+    var contentIdentifier: String?
 
     /// - Parameter bytes: a block beginning at its TIFF header.
     init(block bytes: [UInt8]) {
         guard var block = ExifBlock(bytes) else { return }
-        // Their makers alone know what is in them, nothing of which is wanted here: what is not read cannot be misread.
+        contentIdentifier = block.makerNote.flatMap(AppleMakerNote.init)?.contentIdentifier
+        // Their makers alone know what else is in them, nothing of which is wanted here: what is not read cannot be misread.
         block.hideMakerNotes()
         guard let values = ExifValues(block) else { return }
         original = Self.date(values, 0x9003, fraction: 0x9291, offset: 0x9011)

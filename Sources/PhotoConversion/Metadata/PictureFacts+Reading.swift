@@ -12,7 +12,7 @@ extension PictureFacts {
             caption: sources.caption,
             // Programs write a 0 where nobody has given any.
             rating: sources.ratings.first { $0 > 0 } ?? sources.ratings.first,
-            camera: sources.camera)
+            camera: sources.camera, contentIdentifier: sources.exif.lazy.compactMap(\.contentIdentifier).first)
     }
 
     /// The first counts, made more exact by one that can mean the same moment: a day in one property by a time of that day in

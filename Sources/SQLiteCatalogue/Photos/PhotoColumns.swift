@@ -63,6 +63,10 @@ enum PhotoColumns {
         Column("codecs", isOfFiles: true) { $0.photo.codecs },
         Column("film_offset", isOfFiles: true) { $0.photo.filmOffset },
         Column("film_length", isOfFiles: true) { $0.photo.filmLength },
+        Column("content_identifier", isOfFiles: true) { $0.photo.contentIdentifier },
+        // Of the film among the sidecars, said once more: its bytes are asked for as those of sources are.
+        Column("film_digest", isOfFiles: true) { $0.photo.companionFilm?.contentDigest },
+        Column("film_size", isOfFiles: true) { $0.photo.companionFilm?.fileSize },
         Column("file_size", isOfFiles: true) { $0.photo.fileSize },
         Column("width", isOfFiles: true) { $0.photo.width },
         Column("height", isOfFiles: true) { $0.photo.height },
@@ -110,6 +114,7 @@ enum PhotoColumns {
             dateSource: dateSource.flatMap(DateSource.init), camera: try row["camera"],
             kind: kind.flatMap(PhotoKind.init), duration: try row["duration"], codecs: try row["codecs"],
             filmOffset: try row["film_offset"], filmLength: try row["film_length"],
+            contentIdentifier: try row["content_identifier"],
             contentDigest: try row["content_digest"],
             mediaType: try row["media_type"], originalPath: try row["original_path"],
             sidecars: KeptSidecar.list(try row["sidecars"], ofPhoto: path), unseenBy: try row["unseen_by"],

@@ -109,6 +109,33 @@ struct PhotoTable: PhotoRepository {
         try connection.query("SELECT source_digest FROM photos WHERE source_size = ? LIMIT 1000", size) {
             try $0[0] as String
         }
+            + connection.query("SELECT film_digest FROM photos WHERE film_size = ? LIMIT 1000", size) {
+                try $0[0] as String
+            }
+    }
+
+    func find(filmDigest: String) throws -> Photo? { try first(where: "film_digest = ?", filmDigest) }
+
+    func pairCandidates(_ query: PairQuery) throws -> [Photo] {
+        let kind = query.areFilms ? "kind = 'film'" : "kind IS NULL"
+        func found(_ condition: String, _ values: [any SQLBindable]) throws -> [Photo] {
+            try connection.readable(
+                "photos",
+                """
+                SELECT \(PhotoColumns.namesWithID) FROM photos WHERE \(kind) AND \(condition)
+                LIMIT \(PairQuery.maximumCount)
+                """, values: values
+            ) { try PhotoColumns.photo($0) }
+        }
+        if let identifier = query.identifier {
+            let pairs = try found("content_identifier = ?", [identifier])
+            guard pairs.isEmpty else { return pairs }
+        }
+        guard let stem = query.stem, let clocks = query.clocks else { return [] }
+        let name = stem + "."
+        return try found(
+            "shown_at BETWEEN ? AND ? AND lower(substr(source_name, 1, ?)) = lower(?)",
+            [clocks.lowerBound, clocks.upperBound, name.unicodeScalars.count, name])
     }
 
     /// Two sources may have become the same bytes: of photos that share their content, the one with the uuid is meant.
@@ -197,7 +224,9 @@ struct PhotoTable: PhotoRepository {
     // MARK: Entering
 
     func insert(_ new: SourcedPhoto, line: ReceiptLine?, of job: JobID?) throws -> Photo {
-        if let there = try find(sourceDigest: new.sourceDigest) { throw CatalogueError.pictureThere(there) }
+        if let there = try find(sourceDigest: new.sourceDigest) ?? find(filmDigest: new.sourceDigest) {
+            throw CatalogueError.pictureThere(there)
+        }
         try CategoryTable(connection: connection).requireExists(new.photo.categoryId)
         let id = try insertRow(new, id: nil)
         if let job, let line { try JobLineTable.append(line, to: job, in: connection) }

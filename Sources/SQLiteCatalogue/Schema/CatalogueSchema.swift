@@ -55,8 +55,9 @@ package enum CatalogueSchema {
             Migration(version: 23, name: "films, and photos that move", script: version23),
             Migration(
                 version: 24,
-                name: "roles of devices; links for people without a device; the text index is merged in steps",
-                script: deviceRoles + links + SearchMergeSchema.script),
+                name: "roles of devices; links for people without a device; photos that move and are two files; "
+                    + "the text index is merged in steps",
+                script: deviceRoles + links + filmPairs + SearchMergeSchema.script),
         ]
 
     /// Sealed fields belonged to the row of a photo in the library, and went with it into nothing when that went to the trash.
