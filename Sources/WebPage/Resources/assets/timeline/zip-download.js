@@ -16,6 +16,8 @@ const mostFiles = 0xffff;
 const extensions = {
   'image/jpeg': 'jpg', 'image/png': 'png', 'image/webp': 'webp', 'image/gif': 'gif', 'image/bmp': 'bmp', 'image/tiff': 'tif',
   'image/heic': 'heic', 'image/heif': 'heif', 'image/avif': 'avif',
+  'video/mp4': 'mp4', 'video/quicktime': 'mov', 'video/3gpp': '3gp', 'video/x-matroska': 'mkv', 'video/webm': 'webm', 'video/x-msvideo': 'avi',
+  'video/mp2t': 'mts', 'video/mpeg': 'mpg', 'video/x-ms-asf': 'wmv',
 };
 
 const crcTable = Uint32Array.from({ length: 256 }, (_, byte) => {
@@ -75,14 +77,15 @@ function folded(name) {
   return name.normalize().toLowerCase().toUpperCase().normalize();
 }
 
-/** A name that no other entry has, without what a file's name may not have anywhere. */
-function uniqueName(photo, extension, taken) {
+/** A name that no other entry has with any of these endings, without what a file's name may not have anywhere. */
+function uniqueName(photo, extensions, taken) {
   const name = photo.name.replace(/[\u0000-\u001f\u007f"*/:<>?\\|\u202a-\u202e\u2066-\u2069]/g, '_').replace(/^\.+|[. ]+$/g, '_') || 'photo';
   for (let number = 1; ; number += 1) {
-    const candidate = `${name}${number > 1 ? ` ${number}` : ''}.${extension}`;
-    if (!taken.has(folded(candidate))) {
-      taken.add(folded(candidate));
-      return candidate;
+    const candidate = `${name}${number > 1 ? ` ${number}` : ''}`;
+    const files = extensions.map((extension) => `${candidate}.${extension}`);
+    if (!files.some((file) => taken.has(folded(file)))) {
+      files.forEach((file) => taken.add(folded(file)));
+      return files;
     }
   }
 }
@@ -91,6 +94,13 @@ function uniqueName(photo, extension, taken) {
 async function sidecarOf(photo, name, signal) {
   const sidecar = await ask('photo.sidecar', { id: photo.id }, signal);
   return sidecar.saysMore || !name.startsWith(`${photo.name}.`) ? new Blob([sidecar.text], { type: 'application/rdf+xml' }) : null;
+}
+
+/** How the film of a photo that moves ends, where it is a file of its own and not a part of the original. Lists do not say that. */
+async function filmEnding({ id, kind }, signal) {
+  if (kind !== 'moving') return undefined;
+  const { sidecars } = await ask('photo.get', { id }, signal);
+  return sidecars.map(({ path }) => /\.(mov|mp4)$/.exec(path)?.[1]).find(Boolean);
 }
 
 async function zipOf(photos, progress, signal) {
@@ -118,8 +128,11 @@ async function zipOf(photos, progress, signal) {
       return fetched(pictureAddress(photo, 'photo'), { signal });
     });
     const blob = await reply.blob();
-    const name = uniqueName(photo, extensions[blob.type.split(';')[0]] ?? 'bin', taken);
+    const ending = await filmEnding(photo, signal);
+    // Called like the picture, by which programs know the two for one.
+    const [name, film] = uniqueName(photo, [extensions[blob.type.split(';')[0]] ?? 'bin', ending].filter(Boolean), taken);
     await add(photo, blob, name);
+    if (film) await add(photo, await (await fetched(pictureAddress(photo, 'film'), { signal })).blob(), film);
     const sidecar = await sidecarOf(photo, name, signal);
     if (sidecar) await add(photo, sidecar, `${name}.xmp`);
     progress(done += 1);
@@ -130,11 +143,11 @@ async function zipOf(photos, progress, signal) {
 }
 
 /**
- * Saves the originals: one as it is, several as a ZIP. Resolves with true when it is done, undefined when it was given
+ * Saves the originals: one as it is, several, or one and its film, as a ZIP. Resolves with true when it is done, undefined when it was given
  * up.
  */
 export async function downloadTogether(photos) {
-  if (photos.length === 1) {
+  if (photos.length === 1 && !await filmEnding(photos[0])) {
     download(photos[0], 'original');
     return true;
   }
