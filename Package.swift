@@ -75,6 +75,14 @@ let package = Package(
         .target(
             name: "CPNG", cSettings: [.treatAllWarnings(as: .error)],
             linkerSettings: [.linkedLibrary("png")]),
+        // JPEG XL, for the image worker: C++ behind C as well. apt: "libjxl-dev"
+        .target(
+            name: "CJXL", cxxSettings: [.treatAllWarnings(as: .error)],
+            linkerSettings: [.linkedLibrary("jxl")]),
+        // JPEG 2000, for the image worker. apt: "libopenjp2-7-dev"
+        .target(
+            name: "CJ2K", cSettings: [.treatAllWarnings(as: .error)],
+            linkerSettings: [.linkedLibrary("openjp2")]),
         // EXIF and XMP, for the image worker: C++ behind C, so that no exception meets a Swift frame. apt: "libexiv2-dev"
         .target(
             name: "CExiv2", cxxSettings: [.treatAllWarnings(as: .error)],
@@ -121,7 +129,7 @@ let package = Package(
             [
                 "DateTexts", "ImageWorkerProtocol", "CLinux", "CCell", "CGD", "CJPEG", "CPNG", "CHEIF", "CExiv2",
                 "CLCMS", "CZimg",
-                "CTIFF", "CWebP", "CCrypto", "CZlib", "CFreeType",
+                "CTIFF", "CWebP", "CJXL", "CJ2K", "CCrypto", "CZlib", "CFreeType",
             ]),
         // Films, for a worker of their own: what the one for pictures does not load
         module("FilmConversion", ["DateTexts", "ImageWorkerProtocol", "PhotoConversion", "CFilm", "CCell"]),

@@ -91,6 +91,7 @@ package enum WorkerProtocol {
     /// Of what a worker takes; any other is no answer of a worker's.
     package static let mediaTypes: Set<String> = [
         "image/jpeg", "image/png", "image/webp", "image/gif", "image/bmp", "image/tiff", "image/heic", "image/avif",
+        "image/jxl", "image/jp2",
     ]
 
     /// The same of films.

@@ -30,6 +30,11 @@ struct WorkerSource {
         case "image/tiff": return head.starts(with: [0x49, 0x49]) || head.starts(with: [0x4D, 0x4D])
         case "image/webp": return head.starts(with: "RIFF".utf8) && head[8..<12].elementsEqual("WEBP".utf8)
         case "image/heic", "image/avif": return head[4..<8].elementsEqual("ftyp".utf8)
+        case "image/jxl":
+            return head.starts(with: [0xFF, 0x0A]) || head.starts(with: [0, 0, 0, 0x0C] + Array("JXL ".utf8))
+        case "image/jp2":
+            return head.starts(with: [0xFF, 0x4F, 0xFF, 0x51])
+                || head.starts(with: [0, 0, 0, 0x0C] + Array("jP  ".utf8))
         default: return FilmSignature(of: head)?.isPossible(as: mediaType) ?? false
         }
     }

@@ -12,6 +12,9 @@ package struct Tool: Sendable {
     package static let shell = Tool("bash")
     package static let ffmpeg = Tool("ffmpeg")
     package static let exiftool = Tool("exiftool")
+    package static let magick = Tool("convert")
+    package static let cjxl = Tool("cjxl")
+    package static let openJPEG = Tool("opj_compress")
 
     private let name: String
     private let path: String?

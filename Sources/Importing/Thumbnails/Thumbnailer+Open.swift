@@ -155,7 +155,9 @@ extension StoredName {
     private static let mediaTypes = [
         "jpg": "image/jpeg", "jpeg": "image/jpeg", "png": "image/png", "webp": "image/webp", "gif": "image/gif",
         "bmp": "image/bmp", "tif": "image/tiff", "tiff": "image/tiff", "heic": "image/heic", "heif": "image/heic",
-        "avif": "image/avif", "mp4": "video/mp4", "m4v": "video/mp4", "mov": "video/quicktime", "qt": "video/quicktime",
+        "avif": "image/avif", "jxl": "image/jxl", "jp2": "image/jp2", "j2k": "image/jp2", "j2c": "image/jp2",
+        "jpc": "image/jp2", "jpf": "image/jp2", "jpx": "image/jp2", "mp4": "video/mp4", "m4v": "video/mp4",
+        "mov": "video/quicktime", "qt": "video/quicktime",
         "3gp": "video/3gpp", "3g2": "video/3gpp", "mkv": "video/x-matroska", "webm": "video/webm",
         "avi": "video/x-msvideo", "mts": "video/mp2t", "m2ts": "video/mp2t", "ts": "video/mp2t", "mpg": "video/mpeg",
         "mpeg": "video/mpeg", "vob": "video/mpeg", "wmv": "video/x-ms-asf", "asf": "video/x-ms-asf",

@@ -38,5 +38,7 @@ func pictureDecoder(_ type: PictureType, _ source: SourceFile) throws(ImagingErr
     case .webp: try WebPPicture(source)
     case .tiff: try TIFFPicture(source)
     case .heic, .avif: try HEIFPicture(source)
+    case .jpegXL: try JXLPicture(source)
+    case .jpeg2000: try J2KPicture(source)
     }
 }

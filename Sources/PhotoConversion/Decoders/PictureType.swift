@@ -10,6 +10,9 @@ enum PictureType: String, CaseIterable {
     case tiff = "image/tiff"
     case heic = "image/heic"
     case avif = "image/avif"
+    case jpegXL = "image/jxl"
+    /// A codestream alone too.
+    case jpeg2000 = "image/jp2"
 
     var mediaType: String { rawValue }
 
@@ -36,6 +39,10 @@ enum PictureType: String, CaseIterable {
             || bytes.starts(with: [0x49, 0x49, 0x2B, 0]) || bytes.starts(with: [0x4D, 0x4D, 0, 0x2B])
         {
             self = .tiff
+        } else if bytes.starts(with: [0xFF, 0x0A]) || bytes.starts(with: JXLPicture.container) {
+            self = .jpegXL
+        } else if bytes.starts(with: J2KPicture.codestream) || bytes.starts(with: J2KPicture.container) {
+            self = .jpeg2000
         } else if has("BM"), bytes.count >= 26, bytes.littleEndian32(at: 14) >= 12, bytes.littleEndian32(at: 14) <= 1024
         {
             self = .bmp

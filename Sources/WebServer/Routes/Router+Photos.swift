@@ -85,7 +85,8 @@ enum PictureResponse {
     /// downloaded, whatever the daemon calls it: SVG and HTML could run here as one of our pages.
     private static let shown = [
         "image/jpeg": "jpg", "image/png": "png", "image/gif": "gif", "image/webp": "webp", "image/avif": "avif",
-        "image/heic": "heic", "image/heif": "heif", "image/bmp": "bmp", "image/tiff": "tiff",
+        "image/heic": "heic", "image/heif": "heif", "image/bmp": "bmp", "image/tiff": "tiff", "image/jxl": "jxl",
+        "image/jp2": "jp2",
         "video/mp4": "mp4", "video/quicktime": "mov", "video/3gpp": "3gp", "video/webm": "webm",
         "video/x-matroska": "mkv", "video/x-msvideo": "avi", "video/mp2t": "mts", "video/mpeg": "mpg",
     ]

@@ -15,7 +15,7 @@ const mostFiles = 0xffff;
 
 const extensions = {
   'image/jpeg': 'jpg', 'image/png': 'png', 'image/webp': 'webp', 'image/gif': 'gif', 'image/bmp': 'bmp', 'image/tiff': 'tif',
-  'image/heic': 'heic', 'image/heif': 'heif', 'image/avif': 'avif',
+  'image/heic': 'heic', 'image/heif': 'heif', 'image/avif': 'avif', 'image/jxl': 'jxl', 'image/jp2': 'jp2',
   'video/mp4': 'mp4', 'video/quicktime': 'mov', 'video/3gpp': '3gp', 'video/x-matroska': 'mkv', 'video/webm': 'webm', 'video/x-msvideo': 'avi',
   'video/mp2t': 'mts', 'video/mpeg': 'mpg', 'video/x-ms-asf': 'wmv',
 };
