@@ -83,6 +83,10 @@ let package = Package(
         .target(
             name: "CJ2K", cSettings: [.treatAllWarnings(as: .error)],
             linkerSettings: [.linkedLibrary("openjp2")]),
+        // Cameras' raw files, for the image worker: C++ behind C. apt: "libraw-dev"
+        .target(
+            name: "CRaw", cxxSettings: [.treatAllWarnings(as: .error)],
+            linkerSettings: [.linkedLibrary("raw")]),
         // EXIF and XMP, for the image worker: C++ behind C, so that no exception meets a Swift frame. apt: "libexiv2-dev"
         .target(
             name: "CExiv2", cxxSettings: [.treatAllWarnings(as: .error)],
@@ -129,7 +133,7 @@ let package = Package(
             [
                 "DateTexts", "ImageWorkerProtocol", "CLinux", "CCell", "CGD", "CJPEG", "CPNG", "CHEIF", "CExiv2",
                 "CLCMS", "CZimg",
-                "CTIFF", "CWebP", "CJXL", "CJ2K", "CCrypto", "CZlib", "CFreeType",
+                "CTIFF", "CWebP", "CJXL", "CJ2K", "CRaw", "CCrypto", "CZlib", "CFreeType",
             ]),
         // Films, for a worker of their own: what the one for pictures does not load
         module("FilmConversion", ["DateTexts", "ImageWorkerProtocol", "PhotoConversion", "CFilm", "CCell"]),

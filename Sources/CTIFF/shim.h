@@ -90,11 +90,6 @@ static inline int ctiff_rows_per_strip(TIFF *tiff, uint32_t *lines) {
     return TIFFGetFieldDefaulted(tiff, TIFFTAG_ROWSPERSTRIP, lines);
 }
 
-static inline int ctiff_is_dng(TIFF *tiff) {
-    const void *version = NULL;
-    return TIFFGetField(tiff, TIFFTAG_DNGVERSION, &version);
-}
-
 /// Decodes one line of the first picture, whose samples lie side by side, into `scanline`, and of that the RGBA that
 /// libtiff shows it as. Lines are asked for in order, which no strip has to be decoded twice for. Returns 0 where the
 /// data cannot be decoded.

@@ -43,6 +43,7 @@
 /// | GIF | 5 a pixel | 256 million |
 /// | WebP | 10 a pixel | 160 million |
 /// | JPEG XL | 24 a pixel, and 18 for each channel beside the colours; 6 of a JPEG that was packed | 65, 256 million |
+/// | raw | as the JPEG of its preview; developed 8 for each pixel of the sensor, 24 where each has all colours | 190 million |
 /// | JPEG 2000 | 5 for each sample at the scale that is decoded, 400 for each code block, and its file again | 256 million |
 ///
 /// Peaks, in MB of resident memory (VmHWM of a worker), its file included: JPEG of 12 and of 24 million pixels 41, of 108

@@ -45,7 +45,7 @@ extension ImagingError: CustomStringConvertible {
         switch self {
         case .unsupported(let found):
             "This file is not a photo SmilePile imports (\(found)). "
-                + "Convert it to JPEG, PNG, WebP, GIF, BMP, TIFF, HEIC, AVIF, JPEG XL or JPEG 2000 first."
+                + "Convert it to JPEG, PNG, WebP, GIF, BMP, TIFF, HEIC, AVIF, JPEG XL, JPEG 2000 or DNG first."
         case .damaged(let found):
             "This photo is damaged (\(found)). Copy it again from where it came from."
         case .tooLarge(let found):

@@ -89,9 +89,16 @@ package enum WorkerProtocol {
     package static let descriptor: Int32 = 0
 
     /// Of what a worker takes; any other is no answer of a worker's.
-    package static let mediaTypes: Set<String> = [
+    package static let mediaTypes = Set([
         "image/jpeg", "image/png", "image/webp", "image/gif", "image/bmp", "image/tiff", "image/heic", "image/avif",
         "image/jxl", "image/jp2",
+    ]).union(rawTypes)
+
+    /// Cameras' raw files.
+    package static let rawTypes: Set<String> = [
+        "image/x-adobe-dng", "image/x-canon-cr2", "image/x-canon-cr3", "image/x-nikon-nef", "image/x-sony-arw",
+        "image/x-fuji-raf", "image/x-olympus-orf", "image/x-panasonic-rw2", "image/x-pentax-pef", "image/x-samsung-srw",
+        "image/x-dcraw",
     ]
 
     /// The same of films.

@@ -35,6 +35,12 @@ struct WorkerSource {
         case "image/jp2":
             return head.starts(with: [0xFF, 0x4F, 0xFF, 0x51])
                 || head.starts(with: [0, 0, 0, 0x0C] + Array("jP  ".utf8))
+        case "image/x-canon-cr3": return head[4..<12].elementsEqual("ftypcrx ".utf8)
+        case "image/x-fuji-raf": return head.starts(with: "FUJIFILM".utf8)
+        case "image/x-dcraw" where head.starts(with: "\0MRM".utf8) || head[6..<10].elementsEqual("HEAP".utf8):
+            return true
+        case let raw where WorkerProtocol.rawTypes.contains(raw):
+            return head.starts(with: [0x49, 0x49]) || head.starts(with: [0x4D, 0x4D])
         default: return FilmSignature(of: head)?.isPossible(as: mediaType) ?? false
         }
     }

@@ -65,6 +65,7 @@ package final class PhotoConverter {
 
         let colours = ColourStep(decoder)
         let upright = decoder.size.upright(orientation)
+        let whole = decoder.uprightSourceSize ?? upright
         let shown: PixelSize
         let small: EncodedThumbnail
         if keeps {
@@ -89,8 +90,8 @@ package final class PhotoConverter {
         }
         try small.jpeg.withBytes(Output(thumbnail).write)
         return MadePhoto(
-            width: shown.width, height: shown.height, sourceMediaType: type.mediaType, sourceWidth: upright.width,
-            sourceHeight: upright.height, keepsSource: keeps,
+            width: shown.width, height: shown.height, sourceMediaType: type.mediaType, sourceWidth: whole.width,
+            sourceHeight: whole.height, keepsSource: keeps,
             freshDigest: source.isFresh ? Digest.sha256(source.bytes.buffer) : nil, facts: facts,
             shortfall: decoder.shortfall, thumbnailWidth: small.size.width, thumbnailHeight: small.size.height)
     }
@@ -172,7 +173,7 @@ package final class PhotoConverter {
     private static func unseen(
         _ decoder: any PictureDecoder, _ type: PictureType, _ facts: PictureFacts
     ) -> UnseenPicture {
-        let size = decoder.size.upright(orientation(decoder))
+        let size = decoder.uprightSourceSize ?? decoder.size.upright(orientation(decoder))
         return UnseenPicture(mediaType: type.mediaType, width: size.width, height: size.height, facts: facts)
     }
 

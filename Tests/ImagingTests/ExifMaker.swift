@@ -65,7 +65,8 @@ enum ExifMaker {
         6 + entries.count * 12 + entries.reduce(0) { $0 + ($1.data.count > 4 ? $1.data.count : 0) }
     }
 
-    private static func append(_ entries: [Entry], next: Int, to bytes: inout [UInt8]) {
+    /// One directory, where `bytes` end.
+    static func append(_ entries: [Entry], next: Int, to bytes: inout [UInt8]) {
         var behind = bytes.count + 6 + entries.count * 12
         var values: [UInt8] = []
         bytes += bytes16(entries.count)

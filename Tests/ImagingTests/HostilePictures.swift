@@ -55,6 +55,12 @@ extension HostilePicture {
             ("TIFF, big-endian", [0x4D, 0x4D, 0, 42, 0, 0, 0, 8]),
             ("HEIC", [0, 0, 0, 24] + Array("ftypheic\0\0\0\0mif1heic".utf8)),
             ("AVIF", [0, 0, 0, 24] + Array("ftypavif\0\0\0\0mif1avif".utf8)),
+            ("JPEG XL", [0xFF, 0x0A]), ("a JPEG XL's container", JXLPicture.container),
+            ("JPEG 2000", J2KPicture.codestream), ("a JPEG 2000's container", J2KPicture.container),
+            ("Canon's raw", [0, 0, 0, 24] + Array("ftypcrx \0\0\0\u{1}crx isom".utf8)),
+            ("Fuji's raw", Array("FUJIFILMCCD-RAW 0201".utf8)), ("Olympus' raw", Array("IIRO\u{8}\0\0\0".utf8)),
+            ("Panasonic's raw", Array("IIU\0\u{8}\0\0\0".utf8)),
+            ("an older Canon's raw", Array("II*\0\u{10}\0\0\0CR\u{2}\0".utf8)),
         ]
         return texts.map { HostilePicture(name: $0, bytes: Array($1.utf8), must: .refused) }
             + beginnings.map { HostilePicture(name: "the beginning of \($0)", bytes: $1, must: .refused) }

@@ -68,7 +68,7 @@ import Testing
     }
 
     @Test(arguments: [
-        "image/svg+xml", "text/html", "application/xhtml+xml", "image/jpeg\r\nX: y", "", "image/x-adobe-dng",
+        "image/svg+xml", "text/html", "application/xhtml+xml", "image/jpeg\r\nX: y", "", "image/x-icon",
     ])
     func whatIsNoPictureIsNeverShown(_ type: String) async throws {
         try await withSite { site in
@@ -82,6 +82,20 @@ import Testing
             #expect(reply.header("content-disposition")?.hasPrefix("attachment; filename=\"x.svg\"") == true)
             #expect(reply.header("x") == nil)
             #expect(reply.headers.filter { $0.0 == "content-security-policy" }.contains { $0.1.contains("sandbox") })
+        }
+    }
+
+    /// A raw file is called what it is, and no browser is asked to show it.
+    @Test func aRawFileIsADownloadOfItsType() async throws {
+        try await withSite { site in
+            put(site, kind: "original") {
+                $0.mediaType = "image/x-adobe-dng"
+                $0.name = "IMG_1.DNG"
+            }
+            let cookie = try await site.pair()
+            let reply = try await site.ask("GET", "/photos/\(uuid)/original", [cookie])
+            #expect(reply.status == 200 && reply.header("content-type") == "image/x-adobe-dng")
+            #expect(reply.header("content-disposition")?.hasPrefix("attachment; filename=\"IMG_1.DNG\"") == true)
         }
     }
 

@@ -72,7 +72,11 @@ enum FileContent {
             found += (texts.map { Array($0.utf8) } + bytes).map { (bytes: $0, kind: kind) }
         }
         add(
-            .picture, ["GIF8", "8BPS", "FUJIFILM", "IIU\0", "IIRO", "II*\0", "MM\0*", "gimp xcf", "qoif", "DDS "],
+            .picture,
+            [
+                "GIF8", "8BPS", "FUJIFILM", "IIU\0", "IIRO", "IIRS", "MMOR", "\0MRM", "II*\0", "MM\0*", "gimp xcf",
+                "qoif", "DDS ",
+            ],
             [
                 [0xFF, 0xD8, 0xFF], [0x89, 0x50, 0x4E, 0x47], [0xFF, 0x0A], [0x76, 0x2F, 0x31, 0x01],
                 [0, 0, 0, 0x0C, 0x4A, 0x58, 0x4C, 0x20], [0, 0, 0, 0x0C, 0x6A, 0x50, 0x20, 0x20],
@@ -93,7 +97,7 @@ enum FileContent {
     private static let extensions: [String: FileContent] = {
         let lists: [(String, FileContent)] = [
             (
-                "jpg jpeg jpe jfif png webp gif bmp dib tif tiff heic heif hif avif dng cr2 cr3 crw nef nrw arw sr2 orf rw2 raf pef srw x3f jxl jp2 j2k j2c jpc jpf jpx psd svg ico tga pcx exr hdr pnm ppm pgm pbm xcf qoi",
+                "jpg jpeg jpe jfif png webp gif bmp dib tif tiff heic heif hif avif dng cr2 cr3 crw nef nrw arw sr2 orf rw2 raf pef srw mrw 3fr erf mef mos kdc x3f jxl jp2 j2k j2c jpc jpf jpx psd svg ico tga pcx exr hdr pnm ppm pgm pbm xcf qoi",
                 .picture
             ),
             ("mp4 m4v mov avi mkv webm wmv mpg mpeg mts m2ts 3gp 3g2 flv vob ogv", .passedOver(.video)),

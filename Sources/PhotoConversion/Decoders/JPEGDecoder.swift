@@ -5,9 +5,9 @@ import ImageWorkerProtocol
 final class JPEGDecoder {
     let header: cjpeg_header
     private let session: Session
-    private let source: SourceFile
+    private let owner: AnyObject
 
-    /// libjpeg's state. Its bytes belong to `source`, which lives as long.
+    /// libjpeg's state. Its bytes belong to `owner`, which lives as long.
     fileprivate final class Session {
         let handle: OpaquePointer
         /// What is missing of the picture; known at its end.
@@ -28,9 +28,11 @@ final class JPEGDecoder {
         var message: String { String(cString: cjpeg_decoder_message(handle)) }
     }
 
-    init(_ source: SourceFile) throws(ImagingError) {
-        self.source = source
-        let bytes = source.bytes
+    convenience init(_ source: SourceFile) throws(ImagingError) { try self.init(source.bytes, owner: source) }
+
+    /// - Parameter owner: whose memory the bytes are.
+    init(_ bytes: ByteView, owner: AnyObject) throws(ImagingError) {
+        self.owner = owner
         guard let handle = cjpeg_decoder_create(bytes.base, bytes.count, Int32(ImageLimits.scans)) else {
             throw .lackOfMemory
         }
@@ -63,7 +65,7 @@ final class JPEGDecoder {
             if let kind = Self.planar(plan) {
                 var layout = cjpeg_layout()
                 try session.check(cjpeg_decoder_start(session.handle, Int32(eighths), 0, &layout))
-                return JPEGPlanes(session, source, layout, kind, height: Int(header.height))
+                return JPEGPlanes(session, owner, layout, kind, height: Int(header.height))
             }
             return header.components == 1
                 ? try rows(eighths, cjpeg_grey, .grey) : try rows(eighths, cjpeg_rgb, .rgb)
@@ -85,7 +87,7 @@ final class JPEGDecoder {
         var layout = cjpeg_layout()
         try session.check(cjpeg_decoder_start(session.handle, Int32(eighths), Int32(colour), &layout))
         let session = session
-        let source = source
+        let owner = owner
         let height = Int(header.height)
         return RowLines(
             size: PixelSize(width: Int(layout.width), height: Int(layout.height)), format: format,
@@ -94,7 +96,7 @@ final class JPEGDecoder {
             },
             finish: { () throws(ImagingError) in
                 try session.finish(height: height)
-                withExtendedLifetime(source) {}
+                withExtendedLifetime(owner) {}
             })
     }
 
@@ -149,13 +151,13 @@ private final class JPEGPlanes: LineSource {
     let linesPerStep: Int
     let padding: Int
     private let session: JPEGDecoder.Session
-    private let source: SourceFile
+    private let owner: AnyObject
     private let height: Int
     private var decoded = 0
 
-    init(_ session: JPEGDecoder.Session, _ source: SourceFile, _ layout: cjpeg_layout, _ kind: PixelKind, height: Int) {
+    init(_ session: JPEGDecoder.Session, _ owner: AnyObject, _ layout: cjpeg_layout, _ kind: PixelKind, height: Int) {
         self.session = session
-        self.source = source
+        self.owner = owner
         self.kind = kind
         self.height = height
         size = PixelSize(width: Int(layout.width), height: Int(layout.height))

@@ -12,6 +12,9 @@ protocol PictureDecoder {
     /// What the pixels mean before conversion, for the profile to match.
     var inks: ColourTransform.Inks { get }
 
+    /// Pixels of what the file holds, upright, where lines are of something smaller that it shows for it: of a raw file the sensor's.
+    var uprightSourceSize: PixelSize? { get }
+
     /// What is missing of a file that is shown all the same, in a few words; known once its lines are decoded.
     var shortfall: String? { get }
 
@@ -26,6 +29,7 @@ extension PictureDecoder {
     var inks: ColourTransform.Inks { .rgb }
     var orientation: Orientation { .upright }
     var shortfall: String? { nil }
+    var uprightSourceSize: PixelSize? { nil }
 }
 
 /// The decoder for the content of `source`.
@@ -40,5 +44,6 @@ func pictureDecoder(_ type: PictureType, _ source: SourceFile) throws(ImagingErr
     case .heic, .avif: try HEIFPicture(source)
     case .jpegXL: try JXLPicture(source)
     case .jpeg2000: try J2KPicture(source)
+    case .dng, .cr2, .cr3, .nef, .arw, .raf, .orf, .rw2, .pef, .srw, .otherRaw: try RawPicture(source, type)
     }
 }

@@ -13,6 +13,18 @@ enum PictureType: String, CaseIterable {
     case jpegXL = "image/jxl"
     /// A codestream alone too.
     case jpeg2000 = "image/jp2"
+    // Cameras' raw files, as shared-mime-info calls them.
+    case dng = "image/x-adobe-dng"
+    case cr2 = "image/x-canon-cr2"
+    case cr3 = "image/x-canon-cr3"
+    case nef = "image/x-nikon-nef"
+    case arw = "image/x-sony-arw"
+    case raf = "image/x-fuji-raf"
+    case orf = "image/x-olympus-orf"
+    case rw2 = "image/x-panasonic-rw2"
+    case pef = "image/x-pentax-pef"
+    case srw = "image/x-samsung-srw"
+    case otherRaw = "image/x-dcraw"
 
     var mediaType: String { rawValue }
 
@@ -27,6 +39,8 @@ enum PictureType: String, CaseIterable {
         }
         if bytes.starts(with: [0xFF, 0xD8, 0xFF]) {
             self = .jpeg
+        } else if let raw = RawSignature.type(bytes) {
+            self = raw
         } else if bytes.starts(with: [0x89, 0x50, 0x4E, 0x47, 0x0D, 0x0A, 0x1A, 0x0A]) {
             self = .png
         } else if has("GIF87a") || has("GIF89a") {

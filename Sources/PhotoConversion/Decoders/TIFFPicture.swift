@@ -24,7 +24,7 @@ struct TIFFPicture: PictureDecoder {
         try ImageLimits.check(width: size.width, height: size.height)
         layout = TIFFLayout(file, size)
         sourceBytes = source.count
-        try Self.refuseRaw(file, source.bytes)
+        try Self.refuseRaw(file)
         samples = try TIFFSamples(file, size)
         let tags = TIFFTags(source.bytes)
         metadata = EmbeddedMetadata(
@@ -63,14 +63,13 @@ struct TIFFPicture: PictureDecoder {
         }
     }
 
-    /// Camera raw files are TIFFs whose first picture is a small preview: importing that would lose the photo.
-    private static func refuseRaw(_ file: TIFFFile, _ bytes: ByteView) throws(ImagingError) {
+    /// Camera raw files are TIFFs whose first picture is a small preview: importing that would lose the photo. Those that are known are other
+    /// types.
+    private static func refuseRaw(_ file: TIFFFile) throws(ImagingError) {
         var kind: UInt32 = 0
         _ = ctiff_uint32(file.handle, UInt32(TIFFTAG_SUBFILETYPE), &kind)
         let isReduced = kind & UInt32(FILETYPE_REDUCEDIMAGE) != 0
-        guard !isReduced, ctiff_is_dng(file.handle) == 0, bytes.text(at: 8, count: 2) != "CR" else {
-            throw .unsupported("a camera's raw file")
-        }
+        guard !isReduced else { throw .unsupported("a camera's raw file of a kind that is not known") }
     }
 
     private static func profile(_ file: TIFFFile) -> ColourProfile? {

@@ -25,10 +25,11 @@ enum TIFFExif {
     /// A block, or nil where there is nothing to keep. BigTIFF's wider directories are not read.
     static func block(from file: ByteView) -> [UInt8]? {
         let isBigEndian = file[0] == 0x4D
-        guard file[2] == 0x2A || file[3] == 0x2A else { return nil }
+        // Olympus and Panasonic have letters of their own where TIFF has its number.
+        let isNumbered = file[2] == 0x2A || file[3] == 0x2A
+        guard isNumbered || RawSignature.type(file) == .orf || RawSignature.type(file) == .rw2 else { return nil }
         let reader = Reader(bytes: file, isBigEndian: isBigEndian)
         let main = reader.entries(at: reader.number32(4))
-        var first = main.filter { keptTags.contains($0.tag) }
         func linked(_ tag: UInt16) -> [Entry] {
             guard let link = main.first(where: { $0.tag == tag }), link.data.count == 4 else { return [] }
             let offset = link.data.withUnsafeBytes {
@@ -36,8 +37,24 @@ enum TIFFExif {
             }
             return reader.entries(at: offset).filter { $0.tag != makerNote && $0.tag != interoperability }
         }
-        let exif = linked(exifDirectory)
-        let gps = linked(gpsDirectory)
+        return block(main, exif: linked(exifDirectory), gps: linked(gpsDirectory), isBigEndian: isBigEndian)
+    }
+
+    /// A block of directories each of which is the first one of a TIFF of its own. Those that are in another byte order than `main` are left out.
+    static func block(main: ByteView, exif: ByteView?, gps: ByteView?) -> [UInt8]? {
+        let isBigEndian = main[0] == 0x4D
+        func entries(_ file: ByteView?) -> [Entry] {
+            guard let file, file[0] == main[0], file[2] == 0x2A || file[3] == 0x2A else { return [] }
+            let reader = Reader(bytes: file, isBigEndian: isBigEndian)
+            return reader.entries(at: reader.number32(4)).filter { $0.tag != makerNote && $0.tag != interoperability }
+        }
+        return block(entries(main), exif: entries(exif), gps: entries(gps), isBigEndian: isBigEndian)
+    }
+
+    private static func block(
+        _ main: [Entry], exif: [Entry], gps: [Entry], isBigEndian: Bool
+    ) -> [UInt8]? {
+        var first = main.filter { keptTags.contains($0.tag) }
         guard !first.isEmpty || !exif.isEmpty || !gps.isEmpty else { return nil }
         var writer = Writer(isBigEndian: isBigEndian)
         // Links get their targets once the sizes of what stands before them are known.

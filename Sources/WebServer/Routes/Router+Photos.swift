@@ -90,6 +90,12 @@ enum PictureResponse {
         "video/mp4": "mp4", "video/quicktime": "mov", "video/3gpp": "3gp", "video/webm": "webm",
         "video/x-matroska": "mkv", "video/x-msvideo": "avi", "video/mp2t": "mts", "video/mpeg": "mpg",
     ]
+    /// What is a download and nothing else, and called what it is.
+    private static let kept = [
+        "image/x-adobe-dng": "dng", "image/x-canon-cr2": "cr2", "image/x-canon-cr3": "cr3", "image/x-nikon-nef": "nef",
+        "image/x-sony-arw": "arw", "image/x-fuji-raf": "raf", "image/x-olympus-orf": "orf",
+        "image/x-panasonic-rw2": "rw2", "image/x-pentax-pef": "pef", "image/x-samsung-srw": "srw",
+    ]
     private static let anything = "application/octet-stream"
 
     static func make(
@@ -116,9 +122,9 @@ enum PictureResponse {
             Header("Content-Security-Policy", "default-src 'none'; sandbox"),
         ]
         if EntityTag.matches(tag, head.header("if-none-match")) { return Response(304, headers: headers) }
-        headers.append(Header("Content-Type", isShown ? type : anything))
+        headers.append(Header("Content-Type", isShown || kept[type] != nil ? type : anything))
         if !isShown || head.argument("download") == "1" {
-            let fallback = name + "." + (shown[type] ?? "bin")
+            let fallback = name + "." + (shown[type] ?? kept[type] ?? "bin")
             headers.append(Header("Content-Disposition", FileName.attachment(facts.name ?? fallback, fallback)))
         }
         let start = facts.offset ?? 0

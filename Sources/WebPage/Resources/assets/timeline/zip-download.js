@@ -16,6 +16,9 @@ const mostFiles = 0xffff;
 const extensions = {
   'image/jpeg': 'jpg', 'image/png': 'png', 'image/webp': 'webp', 'image/gif': 'gif', 'image/bmp': 'bmp', 'image/tiff': 'tif',
   'image/heic': 'heic', 'image/heif': 'heif', 'image/avif': 'avif', 'image/jxl': 'jxl', 'image/jp2': 'jp2',
+  'image/x-adobe-dng': 'dng', 'image/x-canon-cr2': 'cr2', 'image/x-canon-cr3': 'cr3', 'image/x-nikon-nef': 'nef',
+  'image/x-sony-arw': 'arw', 'image/x-fuji-raf': 'raf', 'image/x-olympus-orf': 'orf', 'image/x-panasonic-rw2': 'rw2',
+  'image/x-pentax-pef': 'pef', 'image/x-samsung-srw': 'srw',
   'video/mp4': 'mp4', 'video/quicktime': 'mov', 'video/3gpp': '3gp', 'video/x-matroska': 'mkv', 'video/webm': 'webm', 'video/x-msvideo': 'avi',
   'video/mp2t': 'mts', 'video/mpeg': 'mpg', 'video/x-ms-asf': 'wmv',
 };
