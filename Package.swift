@@ -465,6 +465,8 @@ if Context.environment["SMILEPILE_FUZZ"] != nil {
         fuzzing(
             "container-sniffing", path: "ContainerSniffing",
             ["PhotoConversion", "ImageWorkerProtocol", "SampleAlbum", "CGD", "CLCMS"]),
+        fuzzing("later-jpegs", path: "LaterJPEGs", ["PhotoConversion", "ImageWorkerProtocol"]),
+        fuzzing("raw-headers", path: "RawHeaders", ["PhotoConversion", "ImageWorkerProtocol"]),
         fuzzing("sidecars", path: "Sidecars", ["Sidecars"]),
         fuzzing(
             "worker-protocol", path: "WorkerProtocol",
