@@ -39,9 +39,9 @@ static void prepare(LibRaw &raw) {
     wanted.output_bps = 8;
 }
 
-/// LibRaw is built with OpenMP, whose default is a thread for each processor, and has no setting for it. Looked for by its name, since
-/// another build of LibRaw has none. Rejected: to stand in front of its functions, as in CCell for other libraries; theirs have versions, and
-/// no linker puts ours in their place.
+/// LibRaw is built with OpenMP, whose default is a thread for each processor, and has no setting for it. Looked for by
+/// its name, since another build of LibRaw has none. Rejected: to stand in front of its functions, as in CCell for
+/// other libraries; theirs have versions, and no linker puts ours in their place.
 static void be_one_thread() {
     auto *limit = reinterpret_cast<void (*)(int)>(dlsym(RTLD_DEFAULT, "omp_set_num_threads"));
     if (limit) limit(1);

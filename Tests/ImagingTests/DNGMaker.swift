@@ -1,6 +1,7 @@
 @testable import PhotoConversion
 
-/// A DNG, not compressed: a mosaic of red, green, green, blue, in which each quadrant has one colour; with JPEGs inside or without.
+/// A DNG, not compressed: a mosaic of red, green, green, blue, in which each quadrant has one colour; with JPEGs inside
+/// or without.
 struct DNGMaker {
     var size = PixelSize(width: 64, height: 48)
     /// What the main directory says of the samples' size, where that is not true.

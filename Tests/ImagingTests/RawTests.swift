@@ -171,6 +171,19 @@ import Testing
         }
     }
 
+    @Test func aPreviewIsShownOfWhatIsCutOffAndSaysSo() async throws {
+        let folder = try TemporaryFolder("raw")
+        let maker = DNGMaker(size: PixelSize(width: 640, height: 480), said: nil, preview: try preview())
+        let whole = maker.file()
+        // The samples stand before the preview: what they say of their length is made too long.
+        let count = ExifMaker.bytes32(640 * 480 * 2)
+        let place = try #require(whole.indices.dropLast(4).first { whole[$0..<$0 + 4].elementsEqual(count) })
+        var changed = whole
+        changed.replaceSubrange(place..<place + 4, with: ExifMaker.bytes32(1 << 30))
+        let photo = try await converted(changed, folder)
+        #expect(photo.width == 1600 && photo.shortfall?.hasPrefix("it ends early") == true, "\(photo.shortfall ?? "")")
+    }
+
     @Test func whatSaysThatItIsHugeIsRefused() throws {
         var maker = DNGMaker()
         maker.said = PixelSize(width: 200_000, height: 1)

@@ -1,5 +1,5 @@
-// libjxl behind calls that return: JPEG XL in one thread, its metadata within bounds. Every exception ends here, among them
-// those that say that memory was refused.
+// libjxl behind calls that return: JPEG XL in one thread, its metadata within bounds. Every exception ends here, among
+// them those that say that memory was refused.
 #pragma once
 #include <stddef.h>
 #include <stdint.h>
@@ -36,23 +36,26 @@ typedef struct cjxl_header {
     int keeps_colours;
     /// Channels beside the colours.
     int extra_channels;
-    /// An ICC profile of the pixels that come out; owned by the decoder. NULL where there is none, or one over the limit.
+    /// An ICC profile of the pixels that come out; owned by the decoder. NULL where there is none, or one over the
+    /// limit.
     const uint8_t *profile;
     size_t profile_length;
 } cjxl_header;
 
-/// A decoder of `length` bytes, a codestream or its container, which must stay valid until it is freed; NULL without memory.
+/// A decoder of `length` bytes, a codestream or its container, which must stay valid until it is freed; NULL without
+/// memory.
 cjxl_decoder *cjxl_decoder_create(const uint8_t *bytes, size_t length);
 void cjxl_decoder_free(cjxl_decoder *decoder);
 
-/// Reads up to the first frame. Nothing is decoded. `most_profile` are the bytes of the longest profile that is given out.
+/// Reads up to the first frame. Nothing is decoded. `most_profile` are the bytes of the longest profile that is given
+/// out.
 int cjxl_decoder_read_header(cjxl_decoder *decoder, size_t most_profile, cjxl_header *header);
 
 /// Decodes the first frame into lines of `width * (colours + has_alpha)` bytes, one behind the other.
 int cjxl_decoder_read_all(cjxl_decoder *decoder, uint8_t *pixels);
 
-/// The content of the first box of a type in a container, unpacked where it is packed. Freed by free(3). NULL where there is none,
-/// an empty one, or one of more than `most` bytes.
+/// The content of the first box of a type in a container, unpacked where it is packed. Freed by free(3). NULL where
+/// there is none, an empty one, or one of more than `most` bytes.
 uint8_t *cjxl_copy_box(const uint8_t *bytes, size_t length, const char *type, size_t most, size_t *count);
 
 #ifdef __cplusplus

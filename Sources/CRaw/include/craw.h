@@ -1,5 +1,5 @@
-// LibRaw behind calls that return: a camera's raw file from memory, its preview, and a quick development. Every exception ends here,
-// among them those that say that memory was refused, and LibRaw's own words go nowhere.
+// LibRaw behind calls that return: a camera's raw file from memory, its preview, and a quick development. Every
+// exception ends here, among them those that say that memory was refused, and LibRaw's own words go nowhere.
 #pragma once
 #include <stddef.h>
 #include <stdint.h>
@@ -32,19 +32,19 @@ typedef struct craw_header {
     uint32_t developed_width, developed_height;
 } craw_header;
 
-/// A raw file of `length` bytes, which must stay valid until it is freed. Its metadata are read and nothing is decoded. NULL where
-/// `status` is not `craw_ok`.
+/// A raw file of `length` bytes, which must stay valid until it is freed. Its metadata are read and nothing is decoded.
+/// NULL where `status` is not `craw_ok`.
 craw_file *craw_open(const uint8_t *bytes, size_t length, int *status);
 void craw_free(craw_file *file);
 
 void craw_read_header(const craw_file *file, craw_header *header);
 
-/// The JPEG that LibRaw takes for the best of those inside; owned by the file. False where there is none, or one of more than `most`
-/// bytes.
+/// The JPEG that LibRaw takes for the best of those inside; owned by the file. False where there is none, or one of
+/// more than `most` bytes.
 int craw_read_preview(craw_file *file, size_t most, const uint8_t **bytes, size_t *length);
 
-/// Develops it to half its size: as the camera balanced white, in sRGB, not turned. `most` are the bytes that the sensor's data may
-/// take. The pixels have three colours, or one; they are owned by the file.
+/// Develops it to half its size: as the camera balanced white, in sRGB, not turned. `most` are the bytes that the
+/// sensor's data may take. The pixels have three colours, or one; they are owned by the file.
 int craw_develop(
     craw_file *file, size_t most, uint32_t *width, uint32_t *height, uint32_t *colours, const uint8_t **pixels);
 

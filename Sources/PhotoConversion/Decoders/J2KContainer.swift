@@ -1,7 +1,8 @@
 import ImageWorkerProtocol
 
-/// What the boxes around a JPEG 2000 codestream say (ISO/IEC 15444-1, annex I), and the codestream's own first lines. Read here because
-/// OpenJPEG says what colours mean only when it has decoded them, and checks no size before it takes memory.
+/// What the boxes around a JPEG 2000 codestream say (ISO/IEC 15444-1, annex I), and the codestream's own first lines.
+/// Read here because OpenJPEG says what colours mean only when it has decoded them, and checks no size before it takes
+/// memory.
 struct J2KContainer {
     enum Meaning {
         /// Of a codestream alone, or with a profile.

@@ -2,8 +2,8 @@ import CJXL
 import Glibc
 import ImageWorkerProtocol
 
-/// JPEG XL, a codestream or its container, by libjxl; of an animation the first frame. The codestream says how the picture lies, and
-/// EXIF's orientation must not turn it again.
+/// JPEG XL, a codestream or its container, by libjxl; of an animation the first frame. The codestream says how the
+/// picture lies, and EXIF's orientation must not turn it again.
 struct JXLPicture: PictureDecoder {
     static let container: [UInt8] = [0, 0, 0, 0x0C] + Array("JXL \r\n\u{87}\n".unicodeScalars.map { UInt8($0.value) })
 
@@ -42,9 +42,9 @@ struct JXLPicture: PictureDecoder {
             : EmbeddedMetadata(profile: profile, isUpright: true)
     }
 
-    /// Measured, in bytes a pixel with those that come out: 4 of a JPEG that was packed; 6 of what is lossy, or 22 where it is in libjxl's
-    /// other mode, which only its frames say; without loss 15, 21 where it is progressive; with opacity 40. A channel beside the
-    /// colours takes as much as all of them.
+    /// Measured, in bytes a pixel with those that come out: 4 of a JPEG that was packed; 6 of what is lossy, or 22
+    /// where it is in libjxl's other mode, which only its frames say; without loss 15, 21 where it is progressive; with
+    /// opacity 40. A channel beside the colours takes as much as all of them.
     var memory: Int { size.pixels * (isPackedJPEG ? 6 : 24 + Int(header.extra_channels) * 18) }
 
     var inks: ColourTransform.Inks { header.colours == 1 && header.has_alpha == 0 ? .grey : .rgb }

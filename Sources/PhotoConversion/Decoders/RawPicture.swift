@@ -1,11 +1,11 @@
 import CRaw
 import ImageWorkerProtocol
 
-/// A camera's raw file: its largest preview where that has 1,024 pixels, which is the picture as the camera made it; else a development to half
-/// its size by LibRaw.
+/// A camera's raw file: its largest preview where that has 1,024 pixels, which is the picture as the camera made it;
+/// else a development to half its size by LibRaw.
 ///
-/// Previews are looked for here as well, because LibRaw gives out one and knows no camera that is younger than it is: what it cannot develop
-/// can still be seen.
+/// Previews are looked for here as well, because LibRaw gives out one and knows no camera that is younger than it is:
+/// what it cannot develop can still be seen.
 struct RawPicture: PictureDecoder {
     /// Pixels of the long side from which on a preview is shown.
     static let smallestPreview = 1024
@@ -14,6 +14,8 @@ struct RawPicture: PictureDecoder {
     let metadata: EmbeddedMetadata
     let orientation: Orientation
     let uprightSourceSize: PixelSize?
+    /// Of the sensor's data, where the file is cut off.
+    private let missing: String?
     private let shown: Shown
 
     private enum Shown {
@@ -33,6 +35,7 @@ struct RawPicture: PictureDecoder {
         let turned =
             header.map { Orientation(exif: Int($0.orientation)) } ?? metadata.exif.flatMap(ExifBlock.init)?.orientation
             ?? .upright
+        missing = Self.missing(bytes, type)
         let sensor = header.map { PixelSize(width: Int($0.width), height: Int($0.height)) }
         /// No less than what is shown of it.
         func whole(_ shown: PixelSize) -> PixelSize? {
@@ -49,7 +52,8 @@ struct RawPicture: PictureDecoder {
             uprightSourceSize = whole(lying.upright(isUpright ? .upright : turned))
             shown = .preview(preview.decoder)
         } else if let file, let header {
-            try Self.checkSamples(bytes, type)
+            // LibRaw shows what is not there as black, and says nothing of it.
+            if let missing { throw .damaged(missing) }
             try ImageLimits.check(width: Int(header.stored_width), height: Int(header.stored_height))
             let lying = PixelSize(width: Int(header.developed_width), height: Int(header.developed_height))
             try ImageLimits.check(width: lying.width, height: lying.height)
@@ -61,8 +65,9 @@ struct RawPicture: PictureDecoder {
         }
     }
 
-    /// A preview's lines as they come. A development, measured in bytes a pixel of the sensor: 3.4 to 5 of a mosaic, whose data some cameras'
-    /// decoders hold twice; whole pixels are not halved, and are there as read, as 16 bits of four colours, and as they come out.
+    /// A preview's lines as they come. A development, measured in bytes a pixel of the sensor: 3.4 to 5 of a mosaic,
+    /// whose data some cameras' decoders hold twice; whole pixels are not halved, and are there as read, as 16 bits of
+    /// four colours, and as they come out.
     var memory: Int {
         switch shown {
         case .preview(let decoder):
@@ -80,7 +85,8 @@ struct RawPicture: PictureDecoder {
     }
 
     var shortfall: String? {
-        if case .preview(let decoder) = shown { decoder.shortfall } else { nil }
+        // A preview that is whole is shown all the same, and the line says what is lost.
+        if case .preview(let decoder) = shown { decoder.shortfall ?? missing } else { nil }
     }
 
     func lines(atLeast side: Int, inks: RowConverter?) throws(ImagingError) -> any LineSource {
@@ -96,13 +102,12 @@ struct RawPicture: PictureDecoder {
         }
     }
 
-    /// LibRaw shows what is not there as black, and says nothing of it.
-    private static func checkSamples(_ bytes: ByteView, _ type: PictureType) throws(ImagingError) {
-        guard type != .cr3, type != .raf else { return }
+    /// Nil where all samples that the directories tell of are there, or, as of a JPEG, nearly all.
+    private static func missing(_ bytes: ByteView, _ type: PictureType) -> String? {
+        guard type != .cr3, type != .raf else { return nil }
         let directories = RawDirectories(bytes)
         let (all, missing) = (directories.sampleBytes, directories.missingBytes)
-        // As of a JPEG: a little less is a photo still.
-        guard missing * 16 <= all else { throw .damaged("it ends early: \(missing) of \(all) bytes are missing") }
+        return missing * 16 > all ? "it ends early: \(missing) of \(all) bytes of its sensor's data are missing" : nil
     }
 
     private static func open(_ source: SourceFile) -> (RawFile?, ImagingError?) {

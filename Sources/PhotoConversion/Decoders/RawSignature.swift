@@ -1,7 +1,7 @@
 import ImageWorkerProtocol
 
-/// What says that a file is a camera's raw file, and whose. Most are TIFFs, and pictures of scanners and programs are TIFFs too: what
-/// tells them apart is that a directory holds the sensor's samples, or that the file says it is a DNG.
+/// What says that a file is a camera's raw file, and whose. Most are TIFFs, and pictures of scanners and programs are
+/// TIFFs too: what tells them apart is that a directory holds the sensor's samples, or that the file says it is a DNG.
 enum RawSignature {
     /// Nil of what is no raw file that is known.
     static func type(_ bytes: ByteView) -> PictureType? {
@@ -23,8 +23,8 @@ enum RawSignature {
     }
 }
 
-/// The directories of a TIFF or of what is built like one, the first ones and those below them, as far as they are about raw files. In bounds:
-/// few of them, few entries of each.
+/// The directories of a TIFF or of what is built like one, the first ones and those below them, as far as they are
+/// about raw files. In bounds: few of them, few entries of each.
 struct RawDirectories {
     /// Whether the first one has DNG's version.
     private(set) var isDNG = false

@@ -3,8 +3,8 @@ import ImageWorkerProtocol
 
 @testable import PhotoConversion
 
-/// The beginning of a camera's raw file: whose it is, its directories and boxes, its previews, its facts; and by LibRaw its header, and the
-/// development of small ones.
+/// The beginning of a camera's raw file: whose it is, its directories and boxes, its previews, its facts; and by LibRaw
+/// its header, and the development of small ones.
 @main
 enum RawHeaders: FuzzTarget {
     private static let mostPixels = 1 << 14
