@@ -102,6 +102,11 @@ let package = Package(
             name: "CCell", cSettings: [.treatAllWarnings(as: .error)],
             linkerSettings: [.linkedLibrary("seccomp")]),
         .target(name: "CLinux", cSettings: [.treatAllWarnings(as: .error)]),
+        // SMILEPILE_COMMIT=COMMIT says what is built; Scripts/common.bash sets it for what is released.
+        .target(
+            name: "CRelease",
+            cSettings: [.treatAllWarnings(as: .error)]
+                + (Context.environment["SMILEPILE_COMMIT"].map { [.define("SMILEPILE_COMMIT", to: $0)] } ?? [])),
         // The files of the web page as bytes of the program
         .target(name: "CWebPage", cSettings: [.treatAllWarnings(as: .error)]),
         // Stands in front of the C library's open: for a program that may open no files, and for no other
@@ -147,7 +152,7 @@ let package = Package(
         module("HomeAuthority", ["ServiceMesh", "Files", "CLinux", "CGnuTLS"]),
         // Another machine's HTTP: it knows requests and answers, and nothing of photos
         module("HTTPClient", ["ServiceMesh", "CLinux", "CCurl"]),
-        module("LibraryModel", ["DateTexts", "ServiceMesh", "TextFolding"]),
+        module("LibraryModel", ["DateTexts", "ServiceMesh", "TextFolding", "CRelease"]),
         // The Android app's own database
         module("AndroidDatabase", ["LibraryModel", "ImageWorkerProtocol", "ServiceMesh", "Files", "Database"]),
         // The border between the rules and how a library is kept, and one way to keep it: a catalogue and a folder

@@ -100,6 +100,14 @@ toolchain_program() {
     printf '%s\n' "$program"
 }
 
+# Prints the commit that stands here, with a plus sign where the files differ from it; nothing where this is no clone.
+commit_of_this() {
+    local commit
+    commit=$(git rev-parse --short=12 HEAD 2>/dev/null) || return 0
+    git diff --quiet HEAD -- 2>/dev/null || commit+=+
+    printf '%s\n' "$commit"
+}
+
 # Builds the programs as they are released, with all that a debugger asks for, and says in `binaries` where they are.
 # Arguments are the targets that are wanted; without any, all.
 #
@@ -107,11 +115,13 @@ toolchain_program() {
 # the time, each process takes 4 MB less, and they run where Swift is not installed. With lld, because gold prints a
 # warning about a function inside Foundation at every link.
 build_release() {
-    local flags=(-c release) resources SMILEPILE_ONLY
+    local flags=(-c release) resources SMILEPILE_ONLY SMILEPILE_COMMIT
     if (($# > 0)); then
         SMILEPILE_ONLY=$(IFS=, && echo "$*")
         export SMILEPILE_ONLY
     fi
+    SMILEPILE_COMMIT=$(commit_of_this)
+    [[ -z $SMILEPILE_COMMIT ]] || export SMILEPILE_COMMIT
     resources=$(swift -print-target-info | sed -n 's/.*"runtimeResourcePath": "\(.*\)".*/\1/p')
     if [[ -e ${resources}_static/linux/static-stdlib-args.lnk ]]; then
         flags+=(--static-swift-stdlib -Xswiftc -use-ld=lld)

@@ -38,5 +38,5 @@ enum CommandTable {
     ]
 
     static let version = Release.version
-    static let versionLine = "smilepile \(version)"
+    static let versionLine = Release.line("smilepile")
 }

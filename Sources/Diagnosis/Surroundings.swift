@@ -17,7 +17,8 @@ struct Surroundings: Sendable {
             var program = InstallationChecks.Program(name: name, path: path, isOptional: isOptional)
             if let path {
                 let said = try? await OtherProgram(path: path, environment: session.environment).run(["--version"])
-                program.version = said?.text.split(separator: " ").last.map { PlainText.neutralized(String($0)) }
+                program.version = said?.text.split(separator: " ").dropFirst().first
+                    .map { PlainText.neutralized(String($0)) }
             }
             programs.append(program)
         }

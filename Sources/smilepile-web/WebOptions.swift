@@ -65,7 +65,7 @@ struct WebOptions {
                 print(usage, terminator: "")
                 exit(0)
             case "--version":
-                print("smilepile-web \(Release.version)")
+                print(Release.line("smilepile-web"))
                 exit(0)
             case "--insecure-http": isInsecure = true
             case "--home": isHome = true

@@ -58,7 +58,7 @@ struct DaemonOptions {
                 print(usage, terminator: "")
                 exit(0)
             case "--version":
-                print("smilepiled \(Release.version)")
+                print(Release.line("smilepiled"))
                 exit(0)
             case "--reset-pin": resetsPIN = true
             case "--new": makesNew = true

@@ -1,3 +1,4 @@
+import LibraryModel
 import Testing
 
 @testable import CommandLineInterface
@@ -93,6 +94,14 @@ struct HelpTests {
         #expect(stage.results.isEmpty)
         #expect(stage.messages.contains("Usage: smilepile import PATH… [options]"))
         #expect(stage.messages.contains("Try: smilepile import --help"))
+    }
+
+    @Test("--version says the version as its second word, which the doctor compares, and the formats of catalogues")
+    func version() async {
+        let stage = Stage()
+        #expect(await stage.run("--version") == .done)
+        #expect(stage.results.hasPrefix("smilepile \(Release.version) ("))
+        #expect(stage.results.hasSuffix("catalogue formats 1 to \(Release.catalogueFormat))\n"))
     }
 
     @Test("Colours only on a terminal, and never with NO_COLOR")

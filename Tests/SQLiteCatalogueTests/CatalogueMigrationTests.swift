@@ -15,6 +15,10 @@ import Testing
 @Suite struct CatalogueMigrationTests {
     private static let versions = 1..<CatalogueSchema.schema.version
 
+    @Test("What programs say for --version is the newest format") func theReleaseSaysTheFormat() {
+        #expect(Release.catalogueFormat == CatalogueSchema.schema.version, "Release.catalogueFormat is to be raised.")
+    }
+
     private static func text(_ version: Int) throws -> String {
         let tests = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         return try String(

@@ -1,5 +1,6 @@
 import CommandLineInterface
 import Foundation
+import LibraryModel
 import ServiceMesh
 
 extension CommandTable {
@@ -55,7 +56,11 @@ extension CommandTable {
             examples: [Example("smilepile version", "Of this program; the daemon's: smilepile ping.")]
         ) { _, session in
             if session.wantsJSON {
-                try session.show(json: ["version": .string(version)])
+                var members: [String: JSONValue] = [
+                    "version": .string(version), "catalogueFormat": .integer(Int64(Release.catalogueFormat)),
+                ]
+                if let commit = Release.commit { members["commit"] = .string(commit) }
+                try session.show(json: .object(members))
             } else {
                 session.console.result(versionLine)
             }
