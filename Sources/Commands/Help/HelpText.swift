@@ -32,13 +32,10 @@ struct HelpText {
         if !command.details.isEmpty { lines += [""] + paragraphs(command.details) }
         if !command.operands.isEmpty {
             lines += ["", style.bold("Arguments:")]
-            lines += aligned(command.operands.map { ($0.name, $0.help + choices($0.kind)) })
+            lines += aligned(command.operands.map { ($0.name, Self.text(of: $0)) })
         }
         lines += ["", style.bold("Options:")]
-        lines += aligned(
-            command.allOptions.map { option in
-                (option.usage, option.help + (option.value.map { choices($0.kind) } ?? "") + notes(option))
-            })
+        lines += aligned(command.allOptions.map { ($0.usage, Self.text(of: $0)) })
         lines += ["", style.bold(command.examples.count == 1 ? "Example:" : "Examples:")]
         // A line that is typed off the page stays one.
         lines += command.examples.flatMap { example in
@@ -53,36 +50,29 @@ struct HelpText {
         return lines.map { $0.hasPrefix("Usage:") ? style.bold("Usage:") + $0.dropFirst(6) : $0 }
     }
 
-    /// Lines that follow one another are one paragraph; blank lines part them, and indented ones stand by themselves.
     private func paragraphs(_ text: String) -> [String] {
-        var lines: [String] = []
-        var paragraph: [Substring] = []
-        func end() {
-            if !paragraph.isEmpty { lines += TextWidth.wrapped(paragraph.joined(separator: " "), to: width) }
-            paragraph = []
-        }
-        for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
-            let indent = line.prefix { $0 == " " }.count
-            if !line.isEmpty, indent == 0 {
-                paragraph.append(line)
-            } else {
-                end()
-                lines += TextWidth.wrapped(String(line), to: width, indent: indent, hanging: 2)
+        Prose.pieces(text).flatMap { piece in
+            switch piece {
+            case .paragraph(let text): TextWidth.wrapped(text, to: width)
+            case .line(let text, let indent): TextWidth.wrapped(text, to: width, indent: indent, hanging: 2)
             }
         }
-        end()
-        return lines
     }
 
-    private func choices(_ kind: ValueKind) -> String {
+    /// What is said of an option beside its name.
+    static func text(of option: Option) -> String {
+        option.help + (option.value.map { choices($0.kind) } ?? "") + (option.isRequired ? " Required." : "")
+            + (option.repeats ? " May be repeated." : "")
+    }
+
+    /// What is said of an operand beside its name.
+    static func text(of operand: Operand) -> String { operand.help + choices(operand.kind) }
+
+    private static func choices(_ kind: ValueKind) -> String {
         switch kind {
         case .words(let words): " (\(words.joined(separator: ", ")))"
         default: ""
         }
-    }
-
-    private func notes(_ option: Option) -> String {
-        (option.isRequired ? " Required." : "") + (option.repeats ? " May be repeated." : "")
     }
 
     private func page(forGroup words: [String]) -> [String] {

@@ -51,6 +51,7 @@ extension CommandTable {
             }
             return .done
         },
+        manualPageCommand,
         Command(
             words: ["version"], summary: "Print the version.",
             examples: [Example("smilepile version", "Of this program; the daemon's: smilepile ping.")]
