@@ -102,6 +102,8 @@ enum InstallationChecks {
         case noSystemd
         /// Its manager does not answer, as after su.
         case silent(isInstalled: Bool)
+        /// The socket is where a unit of the system's serves an account.
+        case ofSystem(unit: String, isEnabled: Bool, activity: String)
         case known(isInstalled: Bool, isEnabled: Bool, activity: String, restarts: Int, isForHome: Bool, lingers: Bool?)
     }
 
@@ -116,6 +118,14 @@ enum InstallationChecks {
             return finding(
                 .advice, "Nothing starts the daemon with the machine, which has no systemd.",
                 "Add '@reboot smilepile up' to what cron starts.", "crontab -e")
+        case .ofSystem(let unit, _, "failed"):
+            return finding(
+                .problem, "The daemon's service has failed.", "See why in its log.", "journalctl -u \(unit) -n 20")
+        case .ofSystem(let unit, false, _):
+            return finding(
+                .warning, "The daemon's service does not start with the machine.", "Have it start.",
+                "sudo systemctl enable --now \(unit)")
+        case .ofSystem: return .fine("service", .installation, "The system starts the daemon, for this account.")
         case .silent(false), .known(false, _, _, _, _, _):
             return finding(
                 .advice, "Nothing starts the daemon but you: it is not a service.",

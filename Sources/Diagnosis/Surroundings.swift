@@ -59,12 +59,17 @@ struct Surroundings: Sendable {
 
     /// The library that would be served: the service's, or the one in the usual place.
     func library() -> String {
-        UserManager(session.environment)?.unit(ServiceUnit.daemonName, serving: session.socketPath)?.library
+        ServiceUnit.system(serving: session.socketPath)?.library
+            ?? UserManager(session.environment)?.unit(ServiceUnit.daemonName, serving: session.socketPath)?.library
             ?? LibraryPlace.usual(session.environment, home: NSHomeDirectory())
     }
 
     func service() async throws -> InstallationChecks.Service {
         guard let manager = UserManager(session.environment) else { return .noSystemd }
+        if let (unit, _) = ServiceUnit.system(serving: session.socketPath) {
+            let state = try await manager.systemState(of: unit)
+            return .ofSystem(unit: unit, isEnabled: state.isEnabled, activity: state.activity)
+        }
         let isInstalled = manager.installed(ServiceUnit.daemonName) != nil
         do {
             try await manager.requireRunning()

@@ -53,11 +53,7 @@ package struct ServiceUnit: Sendable, Equatable {
                 [Service]
                 Type=notify
                 ExecStart=\(line([programs.daemon, "--socket", programs.socket] + library))
-                \(environment(programs))Restart=on-failure
-                RestartSec=3
-                WatchdogSec=60
-                TimeoutStartSec=infinity
-                TimeoutStopSec=120
+                \(environment(programs))\(daemonLife)
                 \(confinement)
                 [Install]
                 WantedBy=default.target
@@ -82,8 +78,7 @@ package struct ServiceUnit: Sendable, Equatable {
                 [Service]
                 Type=notify
                 ExecStart=\(line([programs.page, "--socket", programs.socket] + options))
-                \(environment(programs))Restart=on-failure
-                RestartSec=3
+                \(environment(programs))\(life)
                 \(confinement)
                 [Install]
                 WantedBy=default.target
@@ -91,17 +86,39 @@ package struct ServiceUnit: Sendable, Equatable {
                 """)
     }
 
-    /// What a user's own manager can forbid without privileges. Workers and the page shut themselves in far more tightly, with
-    /// namespaces that they make themselves.
+    /// How a program is started again.
+    static let life = """
+        Restart=on-failure
+        RestartSec=3
+        """
+
+    static let daemonLife = """
+        \(life)
+        WatchdogSec=60
+        TimeoutStartSec=infinity
+        TimeoutStopSec=120
+        """
+
+    /// What a user's own manager can forbid without privileges. Workers and the page shut themselves in far more tightly, the page
+    /// with namespaces that it makes itself.
     ///
     /// Rejected: `SystemCallFilter=@system-service`. It forbids what the cells are made with: systemd 252 has no Landlock in
-    /// any of its sets.
-    private static let confinement = """
+    /// any of its sets, and a user's manager may be of any version. The system's units name those calls (``ServiceUnit/system(_:programs:)``).
+    private static let confinement =
+        walls + """
+            RestrictNamespaces=\(pageNamespaces)
+
+            """
+
+    /// Those that the page's program makes for its cell.
+    static let pageNamespaces = "user net mnt ipc"
+
+    /// What all units forbid.
+    static let walls = """
         NoNewPrivileges=yes
         LockPersonality=yes
         MemoryDenyWriteExecute=yes
         RestrictAddressFamilies=AF_UNIX AF_INET AF_INET6 AF_NETLINK
-        RestrictNamespaces=user net mnt ipc
         RestrictRealtime=yes
         RestrictSUIDSGID=yes
         SystemCallArchitectures=native
@@ -132,7 +149,7 @@ package struct ServiceUnit: Sendable, Equatable {
 
     /// In quotation marks, with all that systemd would take for something else written as its bytes (systemd.syntax(7)), and no
     /// specifier (systemd.unit(5)).
-    private static func word(_ text: String) -> String {
+    static func word(_ text: String) -> String {
         var escaped = "\""
         for scalar in text.unicodeScalars {
             switch scalar {

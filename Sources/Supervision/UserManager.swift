@@ -55,15 +55,24 @@ package struct UserManager: Sendable {
     }
 
     package func state(of unit: String) async throws -> State {
+        try await state(of: unit, isInstalled: access(path(of: unit), F_OK) == 0, manager: ["--user"])
+    }
+
+    /// The same of a unit of the system's, which everybody may ask for.
+    package func systemState(of unit: String) async throws -> State {
+        try await state(of: unit, isInstalled: true, manager: [])
+    }
+
+    private func state(of unit: String, isInstalled: Bool, manager: [String]) async throws -> State {
         let names = ["ActiveState", "MainPID", "NRestarts", "UnitFileState"]
-        let text = try await systemctl.run(["--user", "show", unit, "--property=" + names.joined(separator: ",")]).text
+        let text = try await systemctl.run(manager + ["show", unit, "--property=" + names.joined(separator: ",")]).text
         var values: [String: String] = [:]
         for line in text.split(separator: "\n") {
             let parts = line.split(separator: "=", maxSplits: 1).map(String.init)
             if parts.count == 2 { values[parts[0]] = parts[1] }
         }
         return State(
-            isInstalled: access(path(of: unit), F_OK) == 0, isEnabled: values["UnitFileState"] == "enabled",
+            isInstalled: isInstalled, isEnabled: values["UnitFileState"] == "enabled",
             activity: values["ActiveState"] ?? "unknown", pid: values["MainPID"].flatMap(Int32.init) ?? 0,
             restarts: values["NRestarts"].flatMap(Int.init) ?? 0)
     }

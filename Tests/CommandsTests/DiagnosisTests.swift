@@ -317,6 +317,12 @@ struct DiagnosisTests {
         #expect(service(true, false) == "service warning" && service(restarts: 5) == "service warning")
         #expect(service(true, true, "failed") == "service problem")
         #expect(name(InstallationChecks.service(.noSystemd)) == "service advice")
+        func system(_ isEnabled: Bool, _ activity: String = "active") -> Finding {
+            InstallationChecks.service(
+                .ofSystem(unit: "smilepiled@ada.service", isEnabled: isEnabled, activity: activity))
+        }
+        #expect(name(system(true)) == "service ok" && name(system(false)) == "service warning")
+        #expect(name(system(true, "failed")) == "service problem")
         #expect(name(InstallationChecks.service(.silent(isInstalled: true))) == "service warning")
         #expect(name(InstallationChecks.service(.silent(isInstalled: false))) == "service advice")
     }

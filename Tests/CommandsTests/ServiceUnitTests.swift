@@ -67,4 +67,74 @@ struct ServiceUnitTests {
         #expect(stage.messages.contains("does not answer") && stage.messages.contains("Log in as this user"))
         #expect(!FileManager.default.fileExists(atPath: folder.file(".config")))
     }
+
+    // MARK: The system's
+
+    private func system(_ name: String) throws -> ServiceUnit {
+        try #require(ServiceUnit.system(name, programs: "/usr/bin"))
+    }
+
+    @Test("Units of the system name one socket and one folder for each account", arguments: ServiceUnit.systemNames)
+    func systemUnits(name: String) async throws {
+        let unit = try system(name)
+        #expect(unit.text.contains("%t/smilepile/%i/control.sock"))
+        if name.hasSuffix(".service") {
+            #expect(line("User", of: unit) == "%i" && line("Type", of: unit) == "notify")
+            #expect(line("StateDirectory", of: unit) == "smilepile/%i")
+            // The socket in it is there before the first start and after the last stop.
+            #expect(line("RuntimeDirectoryPreserve", of: unit) == "yes")
+            #expect(line("CapabilityBoundingSet", of: unit)?.isEmpty == true)
+        }
+        let stage = Stage()
+        #expect(await stage.run("service", "unit", name, "--programs", "/usr/bin") == .done)
+        #expect(stage.results == unit.text)
+    }
+
+    @Test("What a user's unit forbids, the system's forbid too")
+    func walls() throws {
+        let own = ServiceUnit.daemon(programs()).text.split(separator: "\n")
+        for name in ["smilepiled@.service", "smilepile-web@.service"] {
+            let lines = Set(try system(name).text.split(separator: "\n"))
+            for wall in own where wall.hasSuffix("=yes") || wall.hasPrefix("Restrict") && !wall.contains("Namespaces") {
+                #expect(lines.contains(wall), "\(wall)")
+            }
+        }
+        #expect(ServiceUnit.system("smilepile.service", programs: "/usr/bin") == nil)
+    }
+
+    @Test("A socket says which account's unit serves it")
+    func systemSockets() throws {
+        let found = try #require(ServiceUnit.system(serving: "/run/smilepile/ada/control.sock"))
+        #expect(found.unit == "smilepiled@ada.service" && found.library == "/var/lib/smilepile/ada/library")
+        for socket in [
+            "/run/smilepile/control.sock", "/run/user/1000/smilepile/control.sock", "/run/smilepile//control.sock",
+        ] {
+            #expect(ServiceUnit.system(serving: socket) == nil)
+        }
+    }
+
+    private static let analyze = "/usr/bin/systemd-analyze"
+
+    @Test(
+        "systemd rates what the units leave open at 2.5 or below, and knows every word of them",
+        .enabled(if: FileManager.default.isExecutableFile(atPath: analyze), "systemd is not installed"),
+        arguments: ["smilepiled@.service", "smilepile-web@.service"])
+    func exposure(name: String) throws {
+        let folder = try TemporaryFolder("units")
+        for name in ServiceUnit.systemNames {
+            try ServiceUnit.system(name, programs: "/bin")?.text
+                .write(toFile: folder.file(name), atomically: true, encoding: .utf8)
+        }
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: Self.analyze)
+        process.arguments = ["security", "--offline=true", "--threshold=25", "--no-pager", folder.file(name)]
+        let output = Pipe()
+        process.standardOutput = output
+        process.standardError = output
+        try process.run()
+        let said = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        process.waitUntilExit()
+        #expect(process.terminationStatus == 0, "\(said.suffix(400))")
+        #expect(!said.contains("Unknown") && !said.contains("Failed to parse"), "\(said.suffix(400))")
+    }
 }

@@ -48,6 +48,34 @@ extension CommandTable {
             return .done
         },
         Command(
+            words: ["service", "unit"],
+            summary: "Print a unit for a machine that several families share.",
+            details: """
+                It belongs into the system's folder of units. Its instances are accounts: the daemon of smilepiled@ada runs as ada,
+                keeps everything in /var/lib/smilepile/ada and listens at /run/smilepile/ada/control.sock.
+                """,
+            operands: [Operand("UNIT", .words(ServiceUnit.systemNames), help: "Which one")],
+            options: [.value("programs", "FOLDER", .folder, help: "Where the programs are; else beside this one.")],
+            examples: [
+                Example(
+                    "smilepile service unit smilepiled@.service > /etc/systemd/system/smilepiled@.service",
+                    "Then, with the socket's: systemctl enable --now smilepiled@ada.service")
+            ]
+        ) { invocation, session in
+            let folder =
+                try invocation.value("programs").map(session.absolute)
+                ?? (DaemonLaunch.locate(session) as NSString).deletingLastPathComponent
+            guard let unit = ServiceUnit.system(invocation.operand("UNIT") ?? "", programs: folder) else {
+                throw invocation.usageError("UNIT is missing.")
+            }
+            if session.wantsJSON {
+                try session.show(json: ["name": .string(unit.name), "text": .string(unit.text)])
+            } else {
+                session.console.result(unit.text.trimmingCharacters(in: .newlines))
+            }
+            return .done
+        },
+        Command(
             words: ["service", "status"], summary: "Show whether they are installed, and run.",
             examples: [Example("smilepile service status", "After the machine was started again.")],
             isDefaultOfGroup: true
