@@ -151,3 +151,36 @@ strip_programs() {
             "$binaries/$program" "$program.new" && mv -f "$program.new" "$program")
     done
 }
+
+# Puts what an installation has below FOLDER, as it stands on a machine below PREFIX: programs, units, man pages, completions,
+# documentation. The programs are linked anew for that (Scripts/link), and run: they make the rest.
+#   lay_out FOLDER PREFIX UNITS
+# UNITS is where the system's units belong, and empty where none do. Dates in the pages are those of SOURCE_DATE_EPOCH.
+lay_out() {
+    local folder=$1 prefix=$2 units=$3 shell name unit page
+    local share=$folder$prefix/share smilepile=$folder$prefix/bin/smilepile documents
+    documents=$share/doc/smilepile
+    Scripts/link "$folder$prefix" "$prefix"
+    chmod 644 "$folder$prefix"/lib/smilepile/*.so
+    install -d "$share/man/man1" "$share/man/man8"
+    for page in smilepile.1 smilepiled.8 smilepile-web.8; do
+        "$smilepile" man-page "${page%.*}" >"$share/man/man${page##*.}/$page"
+    done
+    for shell in bash-completion/completions/smilepile zsh/site-functions/_smilepile fish/vendor_completions.d/smilepile.fish; do
+        install -d "$share/$(dirname "$shell")"
+        name=${shell%%/*}
+        "$smilepile" completions "${name%-completion}" >"$share/$shell"
+    done
+    if [[ -n $units ]]; then
+        install -d "$folder$units"
+        for unit in smilepiled@.socket smilepiled@.service smilepile-web@.service; do
+            "$smilepile" service unit "$unit" --programs "$prefix/bin" >"$folder$units/$unit"
+        done
+    fi
+    install -D -m 644 -t "$documents" README.md LICENSE \
+        Sources/SmilePile/SmilePile.docc/{Manual,Promises}.md Sources/LibraryModel/LibraryModel.docc/Licences.md \
+        Sources/ControlSocket/ControlSocket.docc/Protocol.md
+    # Not as Changes.md, which Debian's tools would take for the changelog of the package.
+    install -m 644 Sources/LibraryModel/LibraryModel.docc/Changes.md "$documents/NEWS.md"
+    install -D -m 644 -t "$documents/examples" Scripts/examples/*
+}

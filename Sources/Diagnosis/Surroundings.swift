@@ -22,11 +22,13 @@ struct Surroundings: Sendable {
             }
             programs.append(program)
         }
-        // The daemon looks beside itself alone.
+        // Where the daemon looks: beside itself, and where an installation keeps what nobody types.
         let folder = programs[0].path.map { ($0 as NSString).deletingLastPathComponent }
+        let folders = folder.map { [$0, ($0 as NSString).deletingLastPathComponent + "/libexec/smilepile"] } ?? []
         for (name, variable) in Self.workers {
             let named = session.environment[variable].flatMap { $0.isEmpty ? nil : session.absolute($0) }
-            let path = (named ?? folder.map { "\($0)/\(name)" }).flatMap { access($0, X_OK) == 0 ? $0 : nil }
+            let places: [String] = named.map { [$0] } ?? folders.map { "\($0)/\(name)" }
+            let path = places.first { access($0, X_OK) == 0 }
             programs.append(InstallationChecks.Program(name: name, path: path))
         }
         return programs

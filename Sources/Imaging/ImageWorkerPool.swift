@@ -344,8 +344,8 @@ public final class ImageWorkerPool: Sendable {
 
     // MARK: Finding the program
 
-    /// Where `smilepile-image-worker` is: the environment's SMILEPILE_IMAGE_WORKER, else beside this program, else in
-    /// PATH. Nil where it is nowhere.
+    /// Where `smilepile-image-worker` is: the environment's SMILEPILE_IMAGE_WORKER, else beside this program, else where an
+    /// installation keeps what nobody types (`/usr/libexec/smilepile` for `/usr/bin`), else in PATH. Nil where it is nowhere.
     public static func defaultExecutable() -> String? {
         executable("smilepile-image-worker", named: "SMILEPILE_IMAGE_WORKER", beside: nil)
     }
@@ -361,7 +361,9 @@ public final class ImageWorkerPool: Sendable {
         if let named = environment[variable], !named.isEmpty { return named }
         var folders = other.map { [URL(fileURLWithPath: $0).deletingLastPathComponent().path] } ?? []
         if let program = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe") {
-            folders.append(URL(fileURLWithPath: program).deletingLastPathComponent().path)
+            let folder = URL(fileURLWithPath: program).deletingLastPathComponent()
+            folders.append(folder.path)
+            folders.append(folder.deletingLastPathComponent().path + "/libexec/smilepile")
         }
         // Tests can run inside a program of the toolchain, with their bundle as an argument.
         folders += CommandLine.arguments.filter { $0.hasSuffix(".xctest") }.map {
