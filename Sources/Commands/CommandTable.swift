@@ -33,6 +33,7 @@ enum CommandTable {
         "pin": "The PIN that keeps children out of what is a parent's.",
         "settings": "What a person may change, and what the library notes by itself.",
         "web": "The page on which browsers of the house show the photos.",
+        "web devices": "The browsers that are paired, and whose each is.",
         "links": "Links with which others see some photos, for some days.",
         "jobs": "Long work in the daemon: imports, backups, restores.",
     ]

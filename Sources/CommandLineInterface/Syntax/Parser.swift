@@ -49,7 +49,7 @@ private struct Reading {
     }
 
     private var defaultOfGroup: Command? {
-        words.isEmpty ? nil : commands(below: words).first { $0.isDefaultOfGroup }
+        words.isEmpty ? nil : commands(below: words).first { $0.isDefaultOfGroup && $0.words.count == words.count + 1 }
     }
 
     mutating func take(word: String) throws(CommandFailure) {

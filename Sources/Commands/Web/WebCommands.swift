@@ -18,7 +18,7 @@ extension CommandTable {
                     --listen says more.
                     --for says whose the browser will be: a parent's, which may everything; a looker's, which sees,
                     marks favourites and downloads; or a child's, always in kids mode with the categories that --category
-                    names, and without originals. A PIN lifts neither of the last two. Change it with 'smilepile web role'.
+                    names, and without originals. A PIN lifts neither of the last two. Change it with 'smilepile web devices role'.
                     """,
                 options: [
                     .flag("open", help: "Open it in this machine's browser."),

@@ -5,8 +5,9 @@ import ServiceMesh
 extension CommandTable {
     static let deviceCommands: [Command] = [
         Command(
-            words: ["web", "devices"], summary: "List the browsers that are paired, and whose each is.",
-            examples: [Example("smilepile web devices", "Whose is let in, and when it last was.")]
+            words: ["web", "devices", "list"], summary: "List the browsers that are paired, and whose each is.",
+            examples: [Example("smilepile web devices", "Whose is let in, and when it last was.")],
+            isDefaultOfGroup: true
         ) { _, session in
             try await session.withLibrary { library in
                 let answer = try await library.send(ListDevices())
@@ -31,7 +32,7 @@ extension CommandTable {
             }
         },
         Command(
-            words: ["web", "role"], summary: "Say whose a browser is; what it has open follows at once.",
+            words: ["web", "devices", "role"], summary: "Say whose a browser is; what it has open follows at once.",
             details: """
                 A parent's may everything, in kids mode with the PIN. A looker's sees all photos, marks favourites and
                 downloads. A child's is always in kids mode, with the categories that are named and without originals.
@@ -43,8 +44,8 @@ extension CommandTable {
             ],
             options: [.value("category", "NAME", .category, repeats: true, help: WebDevices.categoryHelp)],
             examples: [
-                Example("smilepile web role \"Grandma's tablet\" looker", "It sees and marks favourites."),
-                Example("smilepile web role Tablet child --category Family --category Cars", "It sees these two."),
+                Example("smilepile web devices role \"Grandma's tablet\" looker", "It sees and marks favourites."),
+                Example("smilepile web devices role Tablet child --category Family --category Cars", "It sees these two."),
             ]
         ) { invocation, session in
             let role = DeviceRole(rawValue: invocation.operand("ROLE") ?? "") ?? .child
