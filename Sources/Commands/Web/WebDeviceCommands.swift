@@ -45,7 +45,8 @@ extension CommandTable {
             options: [.value("category", "NAME", .category, repeats: true, help: WebDevices.categoryHelp)],
             examples: [
                 Example("smilepile web devices role \"Grandma's tablet\" looker", "It sees and marks favourites."),
-                Example("smilepile web devices role Tablet child --category Family --category Cars", "It sees these two."),
+                Example(
+                    "smilepile web devices role Tablet child --category Family --category Cars", "It sees these two."),
             ]
         ) { invocation, session in
             let role = DeviceRole(rawValue: invocation.operand("ROLE") ?? "") ?? .child
