@@ -7,7 +7,8 @@ import LibraryModel
 /// Every command, in the order in which help shows them.
 enum CommandTable {
     static let all: [Command] =
-        daemonCommands + [.doctor] + serviceCommands + importCommands + watchFolderCommands + categoryCommands
+        daemonCommands + [.doctor, metricsCommand] + serviceCommands + importCommands + watchFolderCommands
+        + categoryCommands
         + photoCommands + [.export] + sheetCommands
         + photoChangeCommands
         + photoDetailCommands + swipeCommands + swipeMachineCommands + groupCommands + groupHubCommands + backupCommands

@@ -38,7 +38,8 @@ public struct HelloReply: Codable, Sendable, Equatable {
     /// The connection's role from now on.
     public let role: String
     /// The highest role that a PIN gives this connection: a device that is a child's or a looker's gets no more by it.
-    public let ceiling: String
+    /// Absent from daemons that know no such.
+    public let ceiling: String?
     public let limits: Limits
 }
 

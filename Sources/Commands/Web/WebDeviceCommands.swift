@@ -44,7 +44,7 @@ extension CommandTable {
             ],
             options: [.value("category", "NAME", .category, repeats: true, help: WebDevices.categoryHelp)],
             examples: [
-                Example("smilepile web devices role \"Grandma's tablet\" looker", "It sees and marks favourites."),
+                Example("smilepile web devices role 'Old tablet' looker", "It sees and marks favourites."),
                 Example(
                     "smilepile web devices role Tablet child --category Family --category Cars", "It sees these two."),
             ]

@@ -65,13 +65,14 @@ final class Discovery: Sendable {
         let limits = ["connections", "lineBytes", "requestsInFlight", "resultBytes"]
         let greeting = object(
             [
-                "version": text, "methodsVersion": text, "library": text, "role": text, "pid": integer,
+                "version": text, "methodsVersion": text, "library": text, "role": text, "ceiling": text,
+                "pid": integer,
                 "limits": object(Dictionary(uniqueKeysWithValues: limits.map { ($0, integer) }), required: limits),
             ],
             required: ["library", "limits", "methodsVersion", "pid", "role", "version"])
         let listing = object(["methods": ["type": "array", "items": ["type": "object"]]], required: ["methods"])
         return [
-            describe(Hello.self, object(["role": ["enum": ["kid", "parent"]]], required: []), greeting),
+            describe(Hello.self, object(["role": ["enum": ["kid", "looker", "parent"]]], required: []), greeting),
             describe(Ping.self, nothing, nothing),
             describe(Discover.self, nothing, listing),
         ].compactMap { $0 }
