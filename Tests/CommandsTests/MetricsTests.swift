@@ -2,6 +2,7 @@ import ControlSocket
 import Foundation
 import LibraryModel
 import ServiceMesh
+import ServiceMeshTesting
 import Testing
 
 @testable import CommandLineInterface

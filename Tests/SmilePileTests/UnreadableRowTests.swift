@@ -120,7 +120,7 @@ import Testing
             try connection.execute("UPDATE categories SET display_name = CAST(x'FF' AS TEXT) WHERE id = 2")
             try connection.execute(
                 "UPDATE swipe_actions SET content_digest = CAST(x'FF' AS TEXT) WHERE photo_uuid = ?", photos[2].uuid)
-            try connection.execute("INSERT INTO devices VALUES ('d', CAST(x'FF' AS TEXT), NULL, 0, 0, 'x')")
+            try connection.execute("INSERT INTO devices VALUES ('d', CAST(x'FF' AS TEXT), NULL, 0, 0, 'x', 'parent')")
             try connection.execute("INSERT INTO groups (id, name, created_at) VALUES ('g', CAST(x'FF' AS TEXT), 0)")
         }
         let categories = try await test.mesh.send(ListCategories()).categories

@@ -21,8 +21,9 @@ struct PrometheusText {
         }
     }
 
-    mutating func add(_ name: String, _ kind: Kind = .gauge, _ help: String, _ value: Double) {
-        add(name, kind, help, [([], value)])
+    /// A gauge of one value.
+    mutating func add(_ name: String, _ help: String, _ value: Double) {
+        add(name, .gauge, help, [([], value)])
     }
 
     /// Whole ones as such: a count in thousands of millions would else be written with an exponent.
