@@ -150,9 +150,10 @@ struct ParserTests {
             #expect(Set(command.operands.map(\.name)).count == command.operands.count)
             #expect(command.operands.count { $0.count.repeats } <= 1)
         }
-        for group in Set(CommandTable.all.filter { $0.words.count > 1 }.map { $0.words[0] }) {
-            #expect(CommandTable.groups[group] != nil, "\(group) says what it is about")
-            #expect(CommandTable.all.count { $0.words[0] == group && $0.isDefaultOfGroup } <= 1)
+        for group in Set(CommandTable.all.filter { $0.words.count > 1 }.map { Array($0.words.dropLast()) }) {
+            let name = group.joined(separator: " ")
+            #expect(CommandTable.groups[name] != nil, "\(name) says what it is about")
+            #expect(CommandTable.all.count { $0.words.dropLast() == group[...] && $0.isDefaultOfGroup } <= 1)
         }
     }
 }

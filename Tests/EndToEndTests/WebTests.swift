@@ -114,7 +114,7 @@ import Testing
             #expect(try await place.smilepile("photos", "move", "\(ids[0])", "--to", "Secret").status == 0)
             for uuid in uuids { #expect(try await phone.ask("/photos/\(uuid)/thumbnail").status == 200) }
 
-            let made = try await place.smilepile("web", "role", "phone", "child", "--category", "family")
+            let made = try await place.smilepile("web", "devices", "role", "phone", "child", "--category", "family")
             #expect(made.status == 0 && made.output == "phone is for: child: Family.\n", "\(made.errors)")
             #expect(try await phone.ask("/photos/\(uuids[0])/thumbnail").status == 404)
             for kind in ["thumbnail", "photo"] {
@@ -125,7 +125,7 @@ import Testing
             #expect(try await phone.call("pin.unlock", #"{"pin":"1234"}"#)?["error"]?["data"]?["deviceRole"] == "child")
             #expect(try await place.smilepile("web", "devices").output.contains("child: Family"))
 
-            #expect(try await place.smilepile("web", "role", "phone", "looker").status == 0)
+            #expect(try await place.smilepile("web", "devices", "role", "phone", "looker").status == 0)
             #expect(try await phone.call("photo.count")?["result"]?["count"] == 3)
             #expect(try await phone.ask("/photos/\(uuids[0])/original").status == 200)
             let favourite = try await phone.call("photo.favorite", #"{"ids":[\#(ids[0])],"isFavorite":true}"#)
@@ -136,8 +136,9 @@ import Testing
             for wrong in [["phone", "child"], ["phone", "looker", "--category", "Family"], ["phone", "owner"]] {
                 #expect(try await place.run("smilepile", ["web", "role"] + wrong).status == 2, "\(wrong)")
             }
-            #expect(try await place.smilepile("web", "role", "phone", "child", "--category", "None").status == 1)
-            #expect(try await place.smilepile("web", "role", "fridge", "looker").status == 1)
+            #expect(
+                try await place.smilepile("web", "devices", "role", "phone", "child", "--category", "None").status == 1)
+            #expect(try await place.smilepile("web", "devices", "role", "fridge", "looker").status == 1)
         }
     }
 

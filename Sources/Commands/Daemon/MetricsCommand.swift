@@ -7,12 +7,12 @@ extension CommandTable {
     static let metricsCommand = Command(
         words: ["metrics"], summary: "Print the library's and the daemon's figures for Prometheus.",
         details: """
-            In the text format of Prometheus. The node exporter takes it from a file in its textfile folder; let a timer write
-            it there. It names no photo, no category and no person.
+            In the text format of Prometheus. The node exporter takes it from a file in its textfile folder: let a timer write
+            it beside that, and give it the file's name then. It names no photo, no category and no person.
             """,
         examples: [
             Example("smilepile metrics", "All of them."),
-            Example("smilepile metrics | sponge /var/lib/node_exporter/smilepile.prom", "For the node exporter."),
+            Example("smilepile metrics > smilepile.prom.new", "For the node exporter."),
         ]
     ) { _, session in
         try await session.withLibrary { library in
