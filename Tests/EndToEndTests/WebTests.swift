@@ -134,7 +134,7 @@ import Testing
             #expect(deleted?["error"]?["data"]?["status"] == "permission_denied")
 
             for wrong in [["phone", "child"], ["phone", "looker", "--category", "Family"], ["phone", "owner"]] {
-                #expect(try await place.run("smilepile", ["web", "role"] + wrong).status == 2, "\(wrong)")
+                #expect(try await place.run("smilepile", ["web", "devices", "role"] + wrong).status == 2, "\(wrong)")
             }
             #expect(
                 try await place.smilepile("web", "devices", "role", "phone", "child", "--category", "None").status == 1)
