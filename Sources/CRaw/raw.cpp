@@ -6,7 +6,54 @@
 #include <memory>
 #include <new>
 
+/// A file's bytes, of which LibRaw may read so many times while it looks at what they are. LibRaw 0.20 follows the boxes of a CR3
+/// file for ever where one says that it has no length.
+///
+/// Rejected: to check the boxes first. What LibRaw takes for one in which place is LibRaw's alone, and its other formats
+/// have loops as well.
+class BoundedBytes final : public LibRaw_buffer_datastream {
+public:
+    BoundedBytes(const uint8_t *bytes, size_t length)
+        // It writes to none of them: its buffer is another form of a file that is read.
+        : LibRaw_buffer_datastream(const_cast<uint8_t *>(bytes), length) {}
+
+    int read(void *to, size_t size, size_t count) override {
+        step();
+        return LibRaw_buffer_datastream::read(to, size, count);
+    }
+    int seek(INT64 offset, int whence) override {
+        step();
+        return LibRaw_buffer_datastream::seek(offset, whence);
+    }
+    char *gets(char *line, int size) override {
+        step();
+        return LibRaw_buffer_datastream::gets(line, size);
+    }
+    int scanf_one(const char *format, void *value) override {
+        step();
+        return LibRaw_buffer_datastream::scanf_one(format, value);
+    }
+    int get_char() override {
+        step();
+        return LibRaw_buffer_datastream::get_char();
+    }
+
+    /// Decoding reads as often as there are bytes, and the worker's time bounds it.
+    void lift_bound() { is_bounded = false; }
+
+private:
+    /// A camera's file takes some thousands.
+    size_t left = 4000000;
+    bool is_bounded = true;
+
+    void step() {
+        if (is_bounded && left-- == 0) throw LIBRAW_EXCEPTION_IO_CORRUPT;
+    }
+};
+
 struct craw_file {
+    /// Goes after what reads it.
+    std::unique_ptr<BoundedBytes> stream;
     LibRaw raw{LIBRAW_OPIONS_NO_DATAERR_CALLBACK};
     const uint8_t *bytes = nullptr;
     size_t length = 0;
@@ -47,10 +94,14 @@ static void be_one_thread() {
     if (limit) limit(1);
 }
 
-static int open(LibRaw &raw, const uint8_t *bytes, size_t length) {
+/// - Parameter stream: what `raw` reads from then on.
+static int open(LibRaw &raw, std::unique_ptr<BoundedBytes> &stream, const uint8_t *bytes, size_t length) {
     prepare(raw);
-    // It writes to none of it: its buffer is another form of a file that is read.
-    return status_of(raw.open_buffer(const_cast<uint8_t *>(bytes), length));
+    raw.recycle();
+    stream.reset(new BoundedBytes(bytes, length));
+    const int status = status_of(raw.open_datastream(stream.get()));
+    stream->lift_bound();
+    return status;
 }
 
 /// EXIF's number of what LibRaw says in bits: mirrored, upside down, sides exchanged.
@@ -60,7 +111,7 @@ static int orientation_of(int flip) {
 }
 
 static int read(craw_file *self) {
-    const int status = open(self->raw, self->bytes, self->length);
+    const int status = open(self->raw, self->stream, self->bytes, self->length);
     if (status != craw_ok) return status;
     const auto &image = self->raw.imgdata;
     auto &header = self->header;
@@ -72,9 +123,10 @@ static int read(craw_file *self) {
     header.is_mosaic = image.idata.filters != 0;
     if (header.width == 0 || header.height == 0) return craw_damaged;
     // Asked of another one, since the answer spoils what it is asked of.
+    std::unique_ptr<BoundedBytes> stream;
     std::unique_ptr<LibRaw> other(new LibRaw(LIBRAW_OPIONS_NO_DATAERR_CALLBACK));
     other->imgdata.params.user_flip = 0;
-    const int again = open(*other, self->bytes, self->length);
+    const int again = open(*other, stream, self->bytes, self->length);
     if (again != craw_ok) return again;
     const int sized = status_of(other->adjust_sizes_info_only());
     if (sized != craw_ok) return sized;
@@ -119,11 +171,10 @@ int craw_read_preview(craw_file *self, size_t most, const uint8_t **bytes, size_
 
 static int develop(craw_file *self, size_t most) {
     auto &raw = self->raw;
-    // Anew: a preview that could not be read has left it closed.
-    raw.recycle();
     raw.imgdata.params.max_raw_memory_mb = static_cast<unsigned>(most >> 20) + 1;
     raw.imgdata.params.user_flip = 0;
-    int status = open(raw, self->bytes, self->length);
+    // Anew: a preview that could not be read has left it closed.
+    int status = open(raw, self->stream, self->bytes, self->length);
     if (status == craw_ok) status = status_of(raw.unpack());
     // What is not there is black, and LibRaw goes on.
     if (status == craw_ok && raw.error_count() > 0) status = craw_damaged;

@@ -225,6 +225,24 @@ import Testing
         await pool.shutDown()
     }
 
+    /// A CR3 file whose second box is 0 bytes long by its 64-bit length; LibRaw alone looks at it for ever.
+    @Test func aBoxWithoutLengthEnds() async throws {
+        let boxes: [UInt8] =
+            [0, 0, 0, 24] + Array("ftypcrx ".utf8) + [0, 0, 0, 1] + Array("crx isom".utf8)
+            + [0, 0, 0, 1, 6, 0, 3, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x22] + Array("CMT2II*".utf8)
+            + [0, 8, 0, 4, 0, 0, 1, 2, 0, 4, 0, 0, 2] + Array("Can".utf8) + [0, 0, 0, 0, 0]
+        do {
+            _ = try await converted(boxes, try TemporaryFolder("raw"))
+            Issue.record("This is no picture.")
+        } catch {
+            switch error as? ImagingError {
+            case .unsupported, .damaged: break
+            // Also where it took until the worker was ended.
+            default: Issue.record("\(error)")
+            }
+        }
+    }
+
     /// Directories that lead to each other, and previews that are not there.
     @Test func directoriesAreWalkedInBounds() {
         let ring = ExifMaker.block(main: [.long(0x014A, 8), .long(0x0201, 1 << 30), .long(0x0202, 1 << 30)])

@@ -1,6 +1,6 @@
 import ServiceMesh
 
-/// A gallery of some photos for people who have no paired device: whoever has its address sees them until it ends (<doc:Links>). In
+/// A gallery of some photos for people who have no paired device: whoever has its address sees them until it ends (<doc:LinksForOthers>). In
 /// no backup.
 public struct Link: Codable, Sendable, Equatable, Identifiable {
     /// A UUID, lower case. It lets nobody in.
