@@ -140,7 +140,13 @@ struct LinkVisitor: Sendable {
 
     /// - Returns: the reply, without the link's id.
     func call(_ method: String, _ params: [String: JSONValue]) async throws -> JSONValue {
-        let reply = try await known { try await router.members.open().call(method, .object(signed(params))) }
+        let reply: JSONValue
+        do {
+            reply = try await router.members.open().call(method, .object(signed(params)))
+        } catch let error as MeshError {
+            throw try refusal(error)
+        }
+        noteKnown()
         guard case .object(var members) = reply, let id = members.removeValue(forKey: "id")?.stringValue else {
             throw Router.noAnswer(method)
         }
@@ -149,9 +155,13 @@ struct LinkVisitor: Sendable {
     }
 
     func open(_ method: String, _ params: [String: JSONValue]) async throws -> (reply: Data, file: OwnedFile) {
-        try await known {
-            try await router.members.open().open(
-                method: method, params: try JSONEncoder().encode(JSONValue.object(signed(params))))
+        let params = try JSONEncoder().encode(JSONValue.object(signed(params)))
+        do {
+            let opened = try await router.members.open().open(method: method, params: params)
+            noteKnown()
+            return opened
+        } catch let error as MeshError {
+            throw try refusal(error)
         }
     }
 
@@ -163,19 +173,20 @@ struct LinkVisitor: Sendable {
         return signed
     }
 
-    private func known<Answer>(_ ask: () async throws -> Answer) async throws -> Answer {
-        do {
-            let answer = try await ask()
-            if router.knownLinks.insert(token, now: MonotonicClock.now()) { router.giveBackStranger(.link, network) }
-            return answer
-        } catch let error as MeshError {
-            switch error.details["link"]?.stringValue {
-            case "unknown":
-                if router.knownLinks.remove(token) { try router.acquireAnonymousSlot(.link, network) }
-                throw Refusal(404, error)
-            case "expired", "revoked": throw Refusal(410, error)
-            default: throw error
-            }
+    /// The daemon has answered: this is a link.
+    private func noteKnown() {
+        if router.knownLinks.insert(token, now: MonotonicClock.now()) { router.giveBackStranger(.link, network) }
+    }
+
+    /// What the visitor is told.
+    /// - Throws: where a link that was known is none any more, and this network has asked for too many.
+    private func refusal(_ error: MeshError) throws -> any Error {
+        switch error.details["link"]?.stringValue {
+        case "unknown":
+            if router.knownLinks.remove(token) { try router.acquireAnonymousSlot(.link, network) }
+            return Refusal(404, error)
+        case "expired", "revoked": return Refusal(410, error)
+        default: return error
         }
     }
 }
