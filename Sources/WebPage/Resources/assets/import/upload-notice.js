@@ -24,6 +24,8 @@ class UploadNotice extends Component {
     this.during(onChange(() => this.#draw()));
     // Whatever was shared while the page was not looked at.
     this.listen(document, 'visibilitychange', () => document.visibilityState === 'visible' && this.#look());
+    // What was begun before this was there.
+    this.#draw();
     this.#look();
   }
 

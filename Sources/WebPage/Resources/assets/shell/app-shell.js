@@ -59,14 +59,13 @@ class AppShell extends Component {
     else session.refresh();
   }
 
-  /** Behind the first view, which does not wait for it. */
+  /** Behind the first view: a browser that waits for pictures is idle, and would fetch this before them. */
   #bringUploads() {
     if (this.#uploads?.isConnected) return;
-    this.#uploads ??= element('upload-notice');
+    this.#uploads ??= element('upload-notice', { hidden: true });
     this.#unlocked.after(this.#uploads);
     const load = () => import('../import/upload-notice.js').catch(() => {});
-    if (window.requestIdleCallback) requestIdleCallback(load, { timeout: 2000 });
-    else setTimeout(load, 500);
+    setTimeout(load, 1500);
   }
 
   /** Shows what the address and the role say. */
