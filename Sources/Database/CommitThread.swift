@@ -177,7 +177,7 @@ final class CommitThread: Sendable {
         }
 
         do {
-            if stored > 0 { takeUpkeepStep(connection, after: tables) }
+            if stored > 0 { try takeUpkeepStep(connection, after: tables) }
             if stored == 0 { try connection.control(.rollback) } else { try commit(connection) }
         } catch {
             // Also for bodies that threw: what they saw of their neighbours' work never came to be.
@@ -281,7 +281,7 @@ final class CommitThread: Sendable {
                 throw DatabaseError.notCommitted(cause: "a statement ended the transaction")
             }
             let tables = connection.touchedTables
-            takeUpkeepStep(connection, after: tables)
+            try takeUpkeepStep(connection, after: tables)
             try commit(connection)
             announce(stored: 1, refused: 0, tables: tables)
             reply()
@@ -294,11 +294,17 @@ final class CommitThread: Sendable {
 
     // MARK: Upkeep
 
-    /// A part of the transaction that is about to be committed. A failure is not one of any caller's: the next commit tries again,
-    /// and says itself what is wrong with the disk.
-    private func takeUpkeepStep(_ connection: Connection, after tables: Set<String>) {
+    /// A part of the transaction that is about to be committed. A failure is not one of any caller's: the next commit tries again.
+    /// - Throws: what made SQLite end the whole transaction (a full disk): there is nothing left to commit, and a COMMIT that
+    ///   fails for that reason would look like one of which nobody knows.
+    private func takeUpkeepStep(_ connection: Connection, after tables: Set<String>) throws {
         guard let upkeep = file.schema.upkeep, !upkeep.tables.isDisjoint(with: tables) else { return }
-        connection.owesUpkeep = (try? connection.inSavepoint { try upkeep.step(connection) }) ?? false
+        do {
+            connection.owesUpkeep = try connection.inSavepoint { try upkeep.step(connection) }
+        } catch {
+            connection.owesUpkeep = false
+            guard connection.isInTransaction else { throw error }
+        }
     }
 
     /// A transaction of its own, while nobody waits.

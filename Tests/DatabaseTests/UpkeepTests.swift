@@ -73,4 +73,27 @@ import Testing
         #expect(try await Self.pictures(open.database) == 5)
         await open.database.close()
     }
+
+    /// As SQLite does with a transaction in which the disk gets full.
+    @Test func aStepThatEndsTheTransactionFailsTheWriteAndStopsNothing() async throws {
+        struct Failure: Error {}
+        let ends = Mutex(true)
+        let step: @Sendable (Connection) throws -> Bool = { connection in
+            guard ends.withLock({ $0 }) else { return false }
+            try connection.execute("ROLLBACK")
+            throw Failure()
+        }
+        let open = try await OpenDatabase(schema: Self.schema(step: step), limits: .withoutIdleCheckpoints)
+        await #expect(throws: Failure.self) {
+            try await open.database.write { try Self.add(untitled: 5, to: $0) }
+        }
+        await #expect(throws: Failure.self) {
+            try await open.database.writeAlone { try Self.add(untitled: 5, to: $0) }
+        }
+        #expect(open.database.writingStopped == nil)
+        ends.withLock { $0 = false }
+        try await open.database.write { try Self.add(untitled: 2, to: $0) }
+        #expect(try await Self.pictures(open.database) == 2)
+        await open.database.close()
+    }
 }
