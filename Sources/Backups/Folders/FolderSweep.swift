@@ -26,6 +26,7 @@ struct FolderSweep: Sendable {
         } catch let error as MeshError where error.status == .failedPrecondition {
             return nil
         }
+        defer { hold.release() }
         var named: [SpooledIndex<BackupManifest.File>] = []
         for name in try hold.folder.snapshotNames() {
             let path = hold.folder.file(SnapshotFolder.snapshots) + "/" + name

@@ -45,7 +45,16 @@ final class SnapshotFolderHold: Sendable {
         self.descriptor = descriptor
     }
 
-    deinit { close(descriptor) }
+    deinit {
+        release()
+        close(descriptor)
+    }
+
+    /// Lets others write into the folder; again does nothing.
+    ///
+    /// Closing would not be enough: a lock is the open file's, a process that is about to start something has that open until it
+    /// does, and who was given this object may let go of it after the backup has ended.
+    func release() { flock(descriptor, LOCK_UN) }
 
     /// Removes what a run has begun and did not finish. Files that are whole stay, for the next one.
     func removePartials() throws { try Self.removePartials(in: folder) }

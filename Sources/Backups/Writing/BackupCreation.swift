@@ -91,6 +91,8 @@ struct BackupCreation: Sendable {
         try await job.mayContinue()
         let time = clock.timestamp()
         let hold = request.incremental == true ? try await hold(request) : nil
+        // Before anybody hears that the job has ended.
+        defer { hold?.release() }
         let target =
             if let hold {
                 try await snapshotTarget(in: hold.folder, at: time, job: job)

@@ -222,8 +222,8 @@ class Uploads extends EventTarget {
         if (files > 0 && missing === 0 && !this.#own.has(session)) await ask('upload.announce', { session, files: [] });
       }
     } catch (error) {
-      // Asked again with the next occasion; an older daemon has no sessions.
-      if (!isPassing(error) && error.status !== 'unimplemented' && error.status !== 'not_found') console.error(error);
+      // Asked again with the next occasion; an older daemon has no sessions, and a device that is forgotten is told so by the page.
+      if (!isPassing(error) && !['unimplemented', 'not_found', 'unauthenticated'].includes(error.status)) console.error(error);
     }
     this.#changed();
   }
