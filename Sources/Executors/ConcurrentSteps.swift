@@ -4,8 +4,8 @@ import Synchronization
 
 /// Makes a value for each number in `0..<count` on all processors, and gives them to `take` in the order of the numbers.
 ///
-/// Some values at a time are made and taken, so that no more than those are in memory. Blocks its thread: for one of a
-/// ``BlockingPool``, not for those that tasks share.
+/// Some values at a time are made, and the next ones while those are taken, so that no more than two times as many are in memory.
+/// Blocks its thread: for one of a ``BlockingPool``, not for those that tasks share.
 ///
 /// - Parameters:
 ///   - make: runs on any thread, several at a time.
@@ -14,17 +14,93 @@ import Synchronization
 public func concurrently<Value: Sendable, Failure: Error>(
     _ count: Int, make: @Sendable (Int) throws(Failure) -> Value, take: (Value) throws(Failure) -> Void
 ) throws(Failure) {
-    // More than one for each processor, because they do not take equally long.
-    let batch = 4 * ProcessInfo.processInfo.activeProcessorCount
-    for start in stride(from: 0, to: count, by: batch) {
-        let numbers = start..<min(start + batch, count)
-        let made = Mutex([Result<Value, Failure>?](repeating: nil, count: numbers.count))
-        DispatchQueue.concurrentPerform(iterations: numbers.count) { index in
-            let result = Result { () throws(Failure) in try make(numbers.lowerBound + index) }
-            made.withLock { $0[index] = result }
+    let failure = withoutActuallyEscaping(make) { make -> Failure? in
+        var begun = MadeValues(from: 0, of: count, make: make)
+        // Whatever becomes of it, nobody makes anything after this has returned.
+        defer { begun.end() }
+        while !begun.isEmpty {
+            let made = begun.wait()
+            begun = MadeValues(from: begun.numbers.upperBound, of: count, make: make)
+            do throws(Failure) {
+                for result in made { try take(result.get()) }
+            } catch {
+                return error
+            }
         }
-        for result in made.withLock({ $0 }) {
-            if let value = try result?.get() { try take(value) }
+        return nil
+    }
+    if let failure { throw failure }
+}
+
+/// Values of some numbers, which other processors begin to make at once.
+private final class MadeValues<Value: Sendable, Failure: Error>: Sendable {
+    typealias Make = @Sendable (Int) throws(Failure) -> Value
+
+    private struct State {
+        /// Nil once all are made: a helper that comes too late must not keep what it was to call.
+        var make: Make?
+        var next: Int
+        var made: [Result<Value, Failure>?]
+        /// Threads that help, and have helped.
+        var helpers = 0
+    }
+
+    let numbers: Range<Int>
+    var isEmpty: Bool { numbers.isEmpty }
+    private let state: Mutex<State>
+    /// Signalled by each helper once.
+    private let helped = DispatchSemaphore(value: 0)
+
+    init(from first: Int, of count: Int, make: @escaping Make) {
+        // More than one for each processor, because they do not take equally long.
+        let processors = ProcessInfo.processInfo.activeProcessorCount
+        let numbers = first..<min(first + 4 * processors, count)
+        self.numbers = numbers
+        state = Mutex(State(make: make, next: first, made: Array(repeating: nil, count: numbers.count)))
+        for _ in 1..<max(min(processors, numbers.count), 1) { DispatchQueue.global().async { self.help() } }
+    }
+
+    private func help() {
+        let isInTime = state.withLock { state in
+            if state.make != nil { state.helpers += 1 }
+            return state.make != nil
+        }
+        guard isInTime else { return }
+        while makeNext() {}
+        helped.signal()
+    }
+
+    private func makeNext() -> Bool {
+        let next = state.withLock { state -> (number: Int, make: Make)? in
+            guard let make = state.make, state.next < numbers.upperBound else { return nil }
+            defer { state.next += 1 }
+            return (state.next, make)
+        }
+        guard let next else { return false }
+        let result = Result { () throws(Failure) in try next.make(next.number) }
+        state.withLock { $0.made[next.number - numbers.lowerBound] = result }
+        return true
+    }
+
+    /// Makes no more.
+    func end() {
+        state.withLock { $0.next = numbers.upperBound }
+        _ = wait()
+    }
+
+    /// Makes with the others what is not made yet. Helpers that have not begun are not waited for: on a machine that has much to
+    /// do, or within a value that is made like this itself, they may not come before this has returned.
+    func wait() -> [Result<Value, Failure>] {
+        while makeNext() {}
+        let helpers = state.withLock { state in
+            state.make = nil
+            return state.helpers
+        }
+        for _ in 0..<helpers { helped.wait() }
+        return state.withLock { state in
+            state.helpers = 0
+            defer { state.made = [] }
+            return state.made.compactMap { $0 }
         }
     }
 }

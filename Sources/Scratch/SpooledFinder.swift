@@ -84,8 +84,10 @@ extension SpooledList {
     package func firstRepeated(by text: @escaping @Sendable (Element) -> String?) throws -> Int? {
         var hashes: [Int] = []
         hashes.reserveCapacity(count)
-        try forEach { element in
-            if let text = text(element) { hashes.append(text.hashValue) }
+        try concurrently(self) {
+            text($0)?.hashValue
+        } take: { hash in
+            if let hash { hashes.append(hash) }
         }
         // Two texts of one hash are rare, and told apart by the index.
         return hashes.hasRepeated ? try SpooledIndex(self, by: text).firstRepeated : nil

@@ -1,4 +1,5 @@
 import Executors
+import Foundation
 import Synchronization
 import Testing
 
@@ -55,5 +56,46 @@ import Testing
             }
         }
         #expect(made.withLock { $0 } < 100_000, "only some are made before they are taken")
+    }
+
+    @Test func whatIsMadeLikeThisItselfEnds() {
+        var sums: [Int] = []
+        concurrently(200) { outer in
+            var sum = 0
+            concurrently(50, make: { outer * $0 }, take: { sum += $0 })
+            return sum
+        } take: {
+            sums.append($0)
+        }
+        #expect(sums == (0..<200).map { $0 * 1225 })
+    }
+
+    @Test func nothingIsMadeAfterItHasReturned() {
+        for end in [0, 3, 40] {
+            let making = Mutex(0)
+            #expect(throws: Fault(number: end)) {
+                try concurrently(1000) { number in
+                    making.withLock { $0 += 1 }
+                    defer { making.withLock { $0 -= 1 } }
+                    return number
+                } take: {
+                    if $0 == end { throw Fault(number: end) }
+                }
+            }
+            #expect(making.withLock { $0 } == 0)
+        }
+    }
+
+    @Test func noMoreThanTwoBatchesAreAheadOfWhatIsTaken() {
+        let made = Mutex(0)
+        let most = 2 * 4 * ProcessInfo.processInfo.activeProcessorCount
+        var taken = 0
+        concurrently(10_000) { _ in
+            made.withLock { $0 += 1 }
+        } take: {
+            #expect(made.withLock { $0 } - taken <= most)
+            taken += 1
+        }
+        #expect(taken == 10_000)
     }
 }

@@ -81,18 +81,21 @@ extension BackupContents {
         var kept = SpooledList<BackedUpFile>.Spooler(in: scratch)
         var shown = SpooledList<BackedUpFile>.Spooler(in: scratch)
         var thumbnails = thumbnails.map { SpooledFinder($0, by: \.path) }
-        try photos.forEach { sourced in
+        try concurrently(photos) { sourced in
             let photo = sourced.photo
-            let modified = photo.shownMoment.milliseconds
-            try files.append(
-                BackedUpFile(
-                    path: photo.path, size: photo.fileSize, content: .stored(digest: photo.contentDigest),
-                    modified: modified))
-            for file in sourced.entriesBeside { try kept.append(file) }
-            guard thumbnails != nil, case let path = photo.thumbnailPath, !goneThumbnails.contains(path),
-                let thumbnail = try thumbnails?.find(path)?.element
+            let file = BackedUpFile(
+                path: photo.path, size: photo.fileSize, content: .stored(digest: photo.contentDigest),
+                modified: photo.shownMoment.milliseconds)
+            return (file: file, beside: sourced.entriesBeside, thumbnailPath: photo.thumbnailPath)
+        } take: { (file: BackedUpFile, beside: [BackedUpFile], thumbnailPath: String) in
+            try files.append(file)
+            for file in beside { try kept.append(file) }
+            guard thumbnails != nil, !goneThumbnails.contains(thumbnailPath),
+                let thumbnail = try thumbnails?.find(thumbnailPath)?.element
             else { return }
-            try shown.append(BackedUpFile(path: path, size: thumbnail.size, content: .thumbnail, modified: modified))
+            try shown.append(
+                BackedUpFile(
+                    path: thumbnailPath, size: thumbnail.size, content: .thumbnail, modified: file.modified))
         }
         try forEachFirst(of: kept.finish()) { try files.append($0) }
         try forEachSealed { try files.append($0) }

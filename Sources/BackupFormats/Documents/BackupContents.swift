@@ -184,39 +184,49 @@ package struct BackupContents: Sendable {
 
     private func checkPhotos() throws {
         let categories = Set(categories.map(\.id))
-        func used(_ photo: Photo) -> MeshError {
-            MeshError(
-                refusingBackup: "the photo '\(photo.path.prefix(200))' has an id that is not valid or used twice.",
-                entry: photo.path)
-        }
         var hashes = SpooledList<PhotoHashes>.Spooler(in: scratch)
-        try photos.forEach { sourced in
-            let photo = sourced.photo
-            func refused(_ what: String) -> MeshError {
-                MeshError(refusingBackup: what, entry: photo.path)
-            }
-            let name = photo.path.prefix(200)
-            guard BackupFormat.ids.contains(photo.id), Self.isUUID(photo.uuid) else { throw used(photo) }
-            guard categories.contains(photo.categoryId) else {
-                throw refused("the photo '\(name)' is in a category that the backup does not have.")
-            }
-            guard (-960...960).contains(photo.takenOffset ?? 0), photo.width >= 0, photo.height >= 0,
-                photo.name.utf8.count <= 4096, (photo.sourceName?.utf8.count ?? 0) <= 4096,
-                Self.isDigest(photo.contentDigest), Self.isDigest(sourced.sourceDigest), sourced.sourceSize >= 0,
-                photo.originalPath.map({ $0 == photo.path || Self.isOfOriginals($0) }) ?? true,
-                photo.sidecars.count <= KeptSidecar.maximumCount, photo.sidecars.allSatisfy(Self.isPossible),
-                (photo.caption?.utf8.count ?? 0) <= SetCaption.maximumLength * 16, photo.mediaType.utf8.count <= 100,
-                (photo.unseenBy?.utf8.count ?? 0) <= 100,
-                photo.camera.map({ PictureFacts.isLine($0, upTo: ImageLimits.cameraLength) }) ?? true,
-                (photo.duration ?? 0) >= 0, (photo.filmOffset ?? 0) >= 0, (photo.filmLength ?? 0) >= 0,
-                photo.codecs.map(Self.isCodecs) ?? true,
-                photo.contentIdentifier.map(PictureFacts.isContentIdentifier) ?? true
-            else {
-                throw refused("a value of the photo '\(name)' is out of range.")
-            }
-            try hashes.append(PhotoHashes(sourced))
+        try concurrently(photos) { sourced in
+            try Self.check(sourced, categories)
+            return PhotoHashes(sourced)
+        } take: {
+            try hashes.append($0)
         }
-        if let second = try firstRepeated(hashes.finish()) { throw used(try photos.element(at: second).photo) }
+        if let second = try firstRepeated(hashes.finish()) {
+            throw Self.used(try photos.element(at: second).photo)
+        }
+    }
+
+    private static func used(_ photo: Photo) -> MeshError {
+        MeshError(
+            refusingBackup: "the photo '\(photo.path.prefix(200))' has an id that is not valid or used twice.",
+            entry: photo.path)
+    }
+
+    /// - Parameter categories: ids of those that the backup has.
+    private static func check(_ sourced: SourcedPhoto, _ categories: Set<Int64>) throws {
+        let photo = sourced.photo
+        func refused(_ what: String) -> MeshError {
+            MeshError(refusingBackup: what, entry: photo.path)
+        }
+        let name = photo.path.prefix(200)
+        guard BackupFormat.ids.contains(photo.id), isUUID(photo.uuid) else { throw used(photo) }
+        guard categories.contains(photo.categoryId) else {
+            throw refused("the photo '\(name)' is in a category that the backup does not have.")
+        }
+        guard (-960...960).contains(photo.takenOffset ?? 0), photo.width >= 0, photo.height >= 0,
+            photo.name.utf8.count <= 4096, (photo.sourceName?.utf8.count ?? 0) <= 4096,
+            isDigest(photo.contentDigest), isDigest(sourced.sourceDigest), sourced.sourceSize >= 0,
+            photo.originalPath.map({ $0 == photo.path || isOfOriginals($0) }) ?? true,
+            photo.sidecars.count <= KeptSidecar.maximumCount, photo.sidecars.allSatisfy(isPossible),
+            (photo.caption?.utf8.count ?? 0) <= SetCaption.maximumLength * 16, photo.mediaType.utf8.count <= 100,
+            (photo.unseenBy?.utf8.count ?? 0) <= 100,
+            photo.camera.map({ PictureFacts.isLine($0, upTo: ImageLimits.cameraLength) }) ?? true,
+            (photo.duration ?? 0) >= 0, (photo.filmOffset ?? 0) >= 0, (photo.filmLength ?? 0) >= 0,
+            photo.codecs.map(isCodecs) ?? true,
+            photo.contentIdentifier.map(PictureFacts.isContentIdentifier) ?? true
+        else {
+            throw refused("a value of the photo '\(name)' is out of range.")
+        }
     }
 
     private static func isCodecs(_ text: String) -> Bool {

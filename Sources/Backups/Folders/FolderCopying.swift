@@ -109,10 +109,11 @@ struct FolderCopying: Sendable {
         }
     }
 
-    /// As a file system may see a name: composed, in lower case. Ours are so nearly always, and Foundation takes long to say so.
+    /// As a file system may see a name: composed, in lower case. Nearly all of ours are of ASCII, which is composed, and Foundation
+    /// takes long to say so.
     private static func folded(_ name: String) -> String {
-        let isFolded = name.utf8.allSatisfy { $0 < 0x80 && !(UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) }
-        return isFolded ? name : name.precomposedStringWithCanonicalMapping.lowercased()
+        guard !name.utf8.allSatisfy({ $0 < 0x80 }) else { return name.lowercased() }
+        return name.precomposedStringWithCanonicalMapping.lowercased()
     }
 
     private func requireSpace(_ needed: Int64) async throws {

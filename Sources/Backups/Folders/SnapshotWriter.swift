@@ -32,8 +32,9 @@ struct SnapshotWriter: Sendable {
         _ contents: BackupContents, to descriptor: Int32, _ partial: String, at time: Timestamp, job: Job
     ) async throws -> BackupWriter.Written {
         job.begin(phase: "looking at the folder")
-        let inventory = try await pool.run { [hold, namedFiles] in try FolderInventory(of: hold.folder, namedFiles) }
+        async let inventoried = pool.run { [hold, namedFiles] in try FolderInventory(of: hold.folder, namedFiles) }
         let files = try await pool.run { try contents.files() }
+        let inventory = try await inventoried
         let copying = FolderCopying(
             hold: hold, photoFiles: photoFiles, namedFiles: namedFiles, pool: pool, width: width,
             isCancelled: isCancelled)
@@ -113,8 +114,11 @@ struct SnapshotWriter: Sendable {
         _ folder: FolderFiles, _ scratch: Scratch
     ) throws -> (files: SpooledList<BackupManifest.File>, bytesInFolder: Int64) {
         var listed = SpooledList<BackupManifest.File>.Spooler(in: scratch)
-        var (bytes, folder): (Int64, FolderFiles) = (0, folder)
-        try files.forEach { place, file in
+        var (bytes, folder, place): (Int64, FolderFiles, Int) = (0, folder, 0)
+        try concurrently(files) {
+            $0
+        } take: { file in
+            defer { place += 1 }
             let inFolder = try folder.known(file, at: place)
             bytes += inFolder?.size ?? 0
             guard let known = digests[file.path] ?? inFolder else { return }

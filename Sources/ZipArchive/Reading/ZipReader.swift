@@ -144,16 +144,18 @@ public final class ZipReader: Sendable {
         try ZipError.scratch { [offsets] in
             // Each put by itself would be a call to the system for each.
             var places: [DataPlaces.Place] = []
-            try unpacked.files.forEach { index, file in
+            var index = 0
+            try concurrently(unpacked.files) {
+                (file: $0, problem: $0.fault?.problem ?? EntryName.problem(in: $0.name))
+            } take: { (file: UnpackedEntries.File, problem: EntryProblem?) in
+                defer { index += 1 }
                 try spooler.append(EntryRecord(entry: ZipEntry(file, index: index), form: .other))
                 places.append(DataPlaces.Place(data: file.offset))
                 if places.count == Self.placesTogether || index == unpacked.files.count - 1 {
                     try offsets.put(places, at: index + 1 - places.count)
                     places.removeAll(keepingCapacity: true)
                 }
-                if let problem = file.fault?.problem ?? EntryName.problem(in: file.name) {
-                    own.append(ZipRefusal(entry: index, name: file.name, problem: problem))
-                }
+                if let problem { own.append(ZipRefusal(entry: index, name: file.name, problem: problem)) }
             }
         }
         entries = ZipEntries(records: try ZipError.scratch { try spooler.finish() })
