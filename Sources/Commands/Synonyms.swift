@@ -21,6 +21,7 @@ extension CommandTable {
         "photos caption": ["caption", "describe", "title", "photos describe", "photos title"],
         "photos favorite": ["favorite", "favourite", "star", "like", "photos favourite", "photos star"],
         "photos unfavorite": ["unfavorite", "unfavourite", "photos unfavourite", "photos unstar"],
+        "photos rotate": ["rotate", "turn", "photos turn", "photos flip"],
         "photos edit": ["edit", "date", "photos date"],
         "photos export": ["export", "save", "download", "photos save", "photos download", "backup export"],
         "categories list": ["albums", "folders", "tags", "categories ls"],

@@ -33,15 +33,19 @@ struct ExportedFile: Sendable {
         outcome { try copyWhole(source, size: size, modified: time) }
     }
 
-    /// - Parameter mode: of a file that is made.
-    func write(_ bytes: [UInt8], mode: mode_t = 0o644) -> Outcome {
+    /// - Parameters:
+    ///   - mode: of a file that is made.
+    ///   - time: when it is to have been written; nil for now.
+    func write(_ bytes: [UInt8], mode: mode_t = 0o644, modified time: Timestamp? = nil) -> Outcome {
         outcome {
             let isThere = try isReplaceable()
             if isThere, let there = try? Data(contentsOf: URL(fileURLWithPath: target)), there.elementsEqual(bytes) {
+                if let time { try setModified(time) }
                 return .unchanged
             }
             let output = try NewFile(target, mode: mode)
             try output.write(bytes)
+            if let time { output.setModified(time) }
             try isThere ? output.finishReplacing() : output.finish()
             return .written
         }

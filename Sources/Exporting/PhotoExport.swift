@@ -151,8 +151,11 @@ struct PhotoExport: Sendable {
             return done
         }
         let time = photo.takenAt.map { $0.moment(offset: photo.takenOffset) }
-        let copied = await copy(
-            source, from: root, to: target, size: source == photo.path ? photo.fileSize : nil, modified: time, plan)
+        let copied =
+            plan.showsOriginals || photo.rotation == nil
+            ? await copy(
+                source, from: root, to: target, size: source == photo.path ? photo.fileSize : nil, modified: time, plan)
+            : try await copyTurned(photo, to: target, modified: time, plan, library)
         guard done.note(copied, of: target) else { return done }
         done.path = target
         if let own {
@@ -226,6 +229,31 @@ struct PhotoExport: Sendable {
         return await Self.blocking {
             ExportedFile(target: target, updates: plan.updates).copy(root + "/" + path, size: size, modified: modified)
         }
+    }
+
+    /// What is shown of a photo that is turned is no file of the library: the daemon makes it.
+    private func copyTurned(
+        _ photo: Photo, to target: String, modified: Timestamp?, _ plan: Plan, _ library: any LibraryConnection
+    ) async throws -> ExportedFile.Outcome {
+        let opened: OpenedPhoto
+        do {
+            opened = try await library.send(OpenPhoto(id: photo.id, .photo)).value
+        } catch CommandFailure.refused(let error) {
+            return .failed(ExportedFile.Problem(message: error.message))
+        }
+        guard let content = opened.content, let bytes = await Self.blocking({ Self.bytes(of: content, opened.size) })
+        else { return .failed(ExportedFile.Problem(message: "its turned picture did not come whole. Try again.")) }
+        return await Self.blocking {
+            ExportedFile(target: target, updates: plan.updates).write(bytes, modified: modified)
+        }
+    }
+
+    /// Nil where it is not all there, or more than any photo that is shown.
+    private static func bytes(of content: OwnedFile, _ size: Int64) -> [UInt8]? {
+        guard (1...(64 << 20)).contains(size) else { return nil }
+        var bytes = [UInt8](repeating: 0, count: Int(size))
+        let count = content.withDescriptor { pread($0, &bytes, bytes.count, 0) }
+        return count == bytes.count ? bytes : nil
     }
 
     private static func isInLibrary(_ path: String) -> Bool {

@@ -87,7 +87,7 @@ public struct ConvertedPreview: Codable, Sendable, Equatable {
 }
 
 /// A picture that says nothing but what can be seen: a JPEG within ``ImageLimits/photoSide``, upright, in sRGB, with no EXIF, XMP,
-/// IPTC, profile, comment or thumbnail.
+/// IPTC, profile, comment or thumbnail; where the whole photo was asked for, with its EXIF, XMP and IPTC.
 public struct BarePicture: Codable, Sendable, Equatable {
     /// Pixels.
     public var width: Int

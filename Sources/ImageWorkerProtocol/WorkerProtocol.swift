@@ -12,16 +12,19 @@ package enum WorkerRequest: Codable, Equatable {
     case convert
     /// Of a film. Descriptors: source, poster, thumbnail, preview.
     case film
-    /// Descriptors: source, thumbnail.
-    case thumbnail
+    /// Descriptors: source, thumbnail. Here and in the next ones, `turned` is by how many degrees the photo is shown turned,
+    /// clockwise: 0, 90, 180, 270.
+    case thumbnail(turned: Int = 0)
     /// Descriptors: source, preview.
-    case preview
+    case preview(turned: Int = 0)
     /// The library's own picture as a JPEG that holds nothing but pixels. Descriptors: source, picture.
-    case bare
+    case bare(turned: Int = 0)
+    /// The same with what the picture says of itself. Descriptors: source, picture.
+    case whole(turned: Int)
     /// Descriptors: source.
     case readFacts
     /// Pixels as a screen shows them, within so many columns and rows. Descriptors: source, pixels.
-    case pixels(width: Int, height: Int)
+    case pixels(width: Int, height: Int, turned: Int = 0)
     /// A page of a contact sheet, over pixels that are there. Descriptors: page, its ``SheetPage``, the file that it becomes, and
     /// so many fonts.
     case sheet(fonts: Int)
@@ -32,7 +35,7 @@ package enum WorkerRequest: Codable, Equatable {
     package var descriptorCount: Int {
         switch self {
         case .convert, .film: 4
-        case .thumbnail, .preview, .bare, .pixels: 2
+        case .thumbnail, .preview, .bare, .whole, .pixels: 2
         case .readFacts, .fork: 1
         case .sheet(let fonts): 3 + (0...SheetPage.mostFonts ~= fonts ? fonts : 0)
         case .proceed: 0
@@ -56,6 +59,7 @@ package struct WorkerReply: Codable, Equatable {
         case film(MadeFilm)
         case thumbnail(ConvertedThumbnail)
         case preview(ConvertedPreview)
+        /// Also to ``WorkerRequest/whole(turned:)``.
         case bare(BarePicture)
         case facts(PictureFacts)
         case pixels(RawPixels)

@@ -7,9 +7,9 @@ extension ImageWorkerPool {
     ///
     /// They come in memory that no file system knows: a picture that is looked at writes nothing.
     public func pixels(
-        source: Int32, within width: Int, _ height: Int
+        source: Int32, within width: Int, _ height: Int, turned: Int = 0
     ) async throws(ImagingError) -> (picture: RawPixels, bytes: [UInt8]) {
-        try await ask(.pixels(width: width, height: height), by: .looking) { () throws(ImagingError) in
+        try await ask(.pixels(width: width, height: height, turned: turned), by: .looking) { () throws(ImagingError) in
             let memory = try WorkerOutput(upTo: RawPixels(width: width, height: height).byteCount)
             return Attempt(descriptors: [source, memory.descriptor]) {
                 outcome throws(ImagingError) -> (picture: RawPixels, bytes: [UInt8])? in

@@ -129,10 +129,11 @@ public final class ImageWorkerPool: Sendable {
     }
 
     /// Makes the thumbnail of a stored photo again. The descriptors are used as in `convert`.
+    /// - Parameter turned: degrees by which the photo is shown turned, clockwise: 0, 90, 180, 270. So too in what follows.
     public func makeThumbnail(
-        source: Int32, thumbnail: Int32, by lane: Lane = .working
+        source: Int32, thumbnail: Int32, turned: Int = 0, by lane: Lane = .working
     ) async throws(ImagingError) -> ConvertedThumbnail {
-        try await ask(.thumbnail, by: lane) { () throws(ImagingError) in
+        try await ask(.thumbnail(turned: turned), by: lane) { () throws(ImagingError) in
             let small = try WorkerOutput(upTo: ImageLimits.thumbnailBytes)
             return Attempt(descriptors: [source, small.descriptor]) {
                 outcome throws(ImagingError) -> ConvertedThumbnail? in
@@ -148,13 +149,15 @@ public final class ImageWorkerPool: Sendable {
     /// Makes the preview of a stored photo, where it has one (``/ImageWorkerProtocol/ConvertedPreview/fileSize``). The descriptors are
     /// used as in `convert`.
     public func makePreview(
-        source: Int32, preview: Int32, by lane: Lane = .working
+        source: Int32, preview: Int32, turned: Int = 0, by lane: Lane = .working
     ) async throws(ImagingError) -> ConvertedPreview {
-        try await ask(.preview, by: lane) { () throws(ImagingError) in
+        try await ask(.preview(turned: turned), by: lane) { () throws(ImagingError) in
             let middle = try WorkerOutput(upTo: ImageLimits.previewBytes)
             return Attempt(descriptors: [source, middle.descriptor]) {
                 outcome throws(ImagingError) -> ConvertedPreview? in
-                guard case .preview(var made) = outcome, let file = made.made(in: middle) else { return nil }
+                guard case .preview(var made) = outcome, let file = made.made(in: middle, turned: turned) else {
+                    return nil
+                }
                 made.fileSize = nil
                 if let file { made.fileSize = try FileCopy.copy(file.descriptor, to: preview).size }
                 return made
@@ -164,8 +167,22 @@ public final class ImageWorkerPool: Sendable {
 
     /// Makes the library's own picture anew, for others: all that is left of it are its pixels
     /// (``/ImageWorkerProtocol/BarePicture``). The descriptors are used as in `convert`.
-    public func makeBare(source: Int32, picture: Int32) async throws(ImagingError) -> BarePicture {
-        try await ask(.bare, by: .looking) { () throws(ImagingError) in
+    public func makeBare(
+        source: Int32, picture: Int32, turned: Int = 0
+    ) async throws(ImagingError) -> BarePicture {
+        try await makePicture(.bare(turned: turned), source: source, picture: picture)
+    }
+
+    /// Makes the library's own picture anew as a person has turned it, with what its file says of itself. The descriptors are used as
+    /// in `convert`.
+    public func makeWhole(source: Int32, picture: Int32, turned: Int) async throws(ImagingError) -> BarePicture {
+        try await makePicture(.whole(turned: turned), source: source, picture: picture)
+    }
+
+    private func makePicture(
+        _ request: WorkerRequest, source: Int32, picture: Int32
+    ) async throws(ImagingError) -> BarePicture {
+        try await ask(request, by: .looking) { () throws(ImagingError) in
             let output = try WorkerOutput(upTo: ImageLimits.photoBytes)
             return Attempt(descriptors: [source, output.descriptor]) {
                 outcome throws(ImagingError) -> BarePicture? in

@@ -86,10 +86,12 @@ extension ConvertedThumbnail {
 extension ConvertedPreview {
     /// Whether a worker could have said this, and made this.
     /// - Returns: what it has made, where there is something; nil for what no worker of ours answers.
-    func made(in output: WorkerOutput) -> SealedOutput?? {
+    func made(in output: WorkerOutput, turned: Int) -> SealedOutput?? {
         guard isPicture(photoWidth, photoHeight, within: ImageLimits.side) else { return nil }
         guard let size = ImageLimits.previewSize(ofPhoto: photoWidth, photoHeight) else { return .some(nil) }
-        guard let file = output.seal(), file.isPreview(width: size.width, height: size.height) else { return nil }
+        guard let file = output.seal(), file.isPreview(width: size.width, height: size.height, turned: turned) else {
+            return nil
+        }
         return file
     }
 }

@@ -51,11 +51,12 @@ struct SealedOutput {
 
     /// Whether it is a WebP of so many pixels as this version makes previews: chunks that fill it from its beginning to its end, none
     /// but those that a preview has.
-    func isPreview(width: Int, height: Int) -> Bool {
+    /// - Parameter turned: as the worker was told.
+    func isPreview(width: Int, height: Int, turned: Int = 0) -> Bool {
         let headBytes = 48
         guard size >= headBytes + PreviewMaker.tailBytes, let head = bytes(at: 0, headBytes),
             let tail = bytes(at: size - Int64(PreviewMaker.tailBytes), PreviewMaker.tailBytes),
-            tail == PreviewMaker.tail
+            tail == PreviewMaker.tail(turned: turned)
         else { return false }
         func number(_ start: Int, _ count: Int) -> Int {
             head[start..<start + count].reversed().reduce(0) { $0 << 8 | Int($1) }

@@ -15,7 +15,7 @@ public enum Release {
     }()
 
     /// The format that these programs give catalogues. They open those of all formats before it, and convert them.
-    public static let catalogueFormat = 24
+    public static let catalogueFormat = 25
 
     /// What a program prints for `--version`: `smilepile 1.2.3 (commit 0123456789ab, catalogue formats 1 to 23)`. The second
     /// word is the version.

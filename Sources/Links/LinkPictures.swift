@@ -91,10 +91,11 @@ public actor LinkPictures: MeshService {
         defer { withExtendedLifetime((source, content)) {} }
         let (from, to) = (source.withDescriptor { $0 }, content.withDescriptor { $0 })
         do throws(ImagingError) {
-            let made = try await workers.makeBare(source: from, picture: to)
+            let made = try await workers.makeBare(source: from, picture: to, turned: photo.turned)
             return OpenedLinkPhoto(
                 id: link.id, mediaType: "image/jpeg", size: made.fileSize, offset: nil,
-                version: OpenedLinkPhoto.version(of: photo.contentDigest) + "b", name: nil, content: content)
+                version: OpenedLinkPhoto.version(of: photo.contentDigest, photo.rotation) + "b", name: nil,
+                content: content)
         } catch {
             throw StoredPicture.fault(error)
         }

@@ -30,11 +30,13 @@ extension OpenedLinkPhoto {
     init(_ opened: OpenedPhoto, of link: StoredLink, name: String?) {
         self.init(
             id: link.id, mediaType: opened.mediaType, size: opened.size, offset: opened.offset,
-            version: Self.version(of: opened.contentDigest), name: name, content: opened.content)
+            version: Self.version(of: opened.contentDigest, opened.rotation), name: name, content: opened.content)
     }
 
     /// A part of the digest: all of it would tell who has the same file.
-    static func version(of digest: String) -> String { String(digest.prefix(16)) }
+    static func version(of digest: String, _ rotation: Rotation?) -> String {
+        digest.prefix(16) + (rotation.map { "r\($0.rawValue)" } ?? "")
+    }
 }
 
 /// Thumbnails and previews, as far as their files say who made them.

@@ -5,7 +5,7 @@ extension PhotoConverter {
     /// The library's own picture as plain pixels, upright and in sRGB, for whoever shows it and should decode nothing. Never
     /// enlarged.
     func pixels(
-        source descriptor: Int32, within room: PixelSize, into target: Int32
+        source descriptor: Int32, within room: PixelSize, into target: Int32, turned: Int = 0
     ) throws(ImagingError) -> RawPixels {
         guard room.width > 0, room.height > 0, room.longSide <= ImageLimits.photoSide else {
             throw .io("a size that no screen has")
@@ -13,7 +13,7 @@ extension PhotoConverter {
         let source = try SourceFile(descriptor: descriptor, memory: ask, isOurs: true)
         defer { withExtendedLifetime(source) {} }
         let decoder = try decoder(PictureType(content: source.bytes), source)
-        let orientation = Self.orientation(decoder)
+        let orientation = try Self.orientation(decoder).turned(by: turned)
         let size = decoder.size.fitting(room.upright(orientation))
         let colours = ColourStep(decoder)
         // Twice its side, so that the DCT's coarse reduction does not show.

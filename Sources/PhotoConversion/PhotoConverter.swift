@@ -97,28 +97,34 @@ package final class PhotoConverter {
     }
 
     /// The thumbnail alone, of a photo that is stored already.
-    func makeThumbnail(source descriptor: Int32, thumbnail: Int32) throws(ImagingError) -> ConvertedThumbnail {
+    /// - Parameter turned: degrees by which it is shown turned, clockwise; so too in what follows.
+    func makeThumbnail(
+        source descriptor: Int32, thumbnail: Int32, turned: Int = 0
+    ) throws(ImagingError) -> ConvertedThumbnail {
         let source = try SourceFile(descriptor: descriptor, memory: ask, isOurs: true)
         defer { withExtendedLifetime(source) {} }
         let decoder = try decoder(PictureType(content: source.bytes), source)
-        let small = try makeThumbnail(decoder, ColourStep(decoder), Self.orientation(decoder))
+        let orientation = try Self.orientation(decoder).turned(by: turned)
+        let small = try makeThumbnail(decoder, ColourStep(decoder), orientation, turned: turned)
         try small.jpeg.withBytes(Output(thumbnail).write)
         return ConvertedThumbnail(
             width: small.size.width, height: small.size.height, fileSize: Int64(small.jpeg.count))
     }
 
     /// The preview alone, of a photo that is stored already, where it has one.
-    func makePreview(source descriptor: Int32, preview: Int32) throws(ImagingError) -> ConvertedPreview {
+    func makePreview(
+        source descriptor: Int32, preview: Int32, turned: Int = 0
+    ) throws(ImagingError) -> ConvertedPreview {
         let source = try SourceFile(descriptor: descriptor, memory: ask, isOurs: true)
         defer { withExtendedLifetime(source) {} }
         let decoder = try decoder(PictureType(content: source.bytes), source)
-        let orientation = Self.orientation(decoder)
+        let orientation = try Self.orientation(decoder).turned(by: turned)
         let upright = decoder.size.upright(orientation)
         guard let size = upright.preview else {
             return ConvertedPreview(photoWidth: upright.width, photoHeight: upright.height, fileSize: nil)
         }
         let picture = try picture(decoder, ColourStep(decoder), orientation, of: size)
-        let made = try makePreview(of: picture, size: size)
+        let made = try makePreview(of: picture, size: size, turned: turned)
         try write(made, to: preview)
         return ConvertedPreview(
             photoWidth: upright.width, photoHeight: upright.height, fileSize: Int64(made.bytes.count))
@@ -126,14 +132,30 @@ package final class PhotoConverter {
 
     /// The library's own picture made anew, without anything that it carries beside its pixels. Also where it could stay as it
     /// is: what a file holds in places that nobody looks at is left behind by decoding alone.
-    func makeBare(source descriptor: Int32, picture target: Int32) throws(ImagingError) -> BarePicture {
+    func makeBare(source: Int32, picture: Int32, turned: Int = 0) throws(ImagingError) -> BarePicture {
+        try makePicture(source: source, picture: picture, turned: turned) { _, _ in [] }
+    }
+
+    /// The library's own picture turned, with what its file says of itself: as a photo that is not stored as it came.
+    func makeWhole(source: Int32, picture: Int32, turned: Int) throws(ImagingError) -> BarePicture {
+        try makePicture(source: source, picture: picture, turned: turned) { metadata, size in
+            CarriedMetadata(metadata, upright: size).segments
+        }
+    }
+
+    private func makePicture(
+        source descriptor: Int32, picture target: Int32, turned: Int,
+        _ carried: (EmbeddedMetadata, PixelSize) -> [JPEGSegment]
+    ) throws(ImagingError) -> BarePicture {
         let source = try SourceFile(descriptor: descriptor, memory: ask, isOurs: true)
         defer { withExtendedLifetime(source) {} }
         let decoder = try decoder(PictureType(content: source.bytes), source)
         let colours = ColourStep(decoder)
         let reduced = try reduce(decoder, colours, to: ImageLimits.photoSide)
-        let picture = try colours.apply(to: reduced.upright(Self.orientation(decoder)))
-        let encoded = try EncodedJPEG(picture, quality: ImageLimits.photoQuality)
+        let orientation = try Self.orientation(decoder).turned(by: turned)
+        let picture = try colours.apply(to: reduced.upright(orientation))
+        let encoded = try EncodedJPEG(
+            picture, quality: ImageLimits.photoQuality, segments: carried(decoder.metadata, picture.size))
         try encoded.withBytes(Output(target).write)
         return BarePicture(
             width: picture.size.width, height: picture.size.height, fileSize: Int64(encoded.count))
@@ -182,12 +204,12 @@ package final class PhotoConverter {
         var size: PixelSize
     }
 
-    private func makeThumbnail(_ decoder: any PictureDecoder, _ colours: ColourStep, _ orientation: Orientation)
-        throws(ImagingError) -> EncodedThumbnail
-    {
+    private func makeThumbnail(
+        _ decoder: any PictureDecoder, _ colours: ColourStep, _ orientation: Orientation, turned: Int = 0
+    ) throws(ImagingError) -> EncodedThumbnail {
         let lines = try decoder.lines(atLeast: Self.thumbnailSourceSide, inks: colours.rowConverter)
         let reduced = try reduce(lines, fitting: decoder.size.fitting(ImageLimits.thumbnailSide))
-        return try encodedThumbnail(colours.apply(to: reduced.upright(orientation)))
+        return try encodedThumbnail(colours.apply(to: reduced.upright(orientation)), turned: turned)
     }
 
     private func makeThumbnail(of picture: PlanarPicture) throws(ImagingError) -> EncodedThumbnail {
@@ -207,10 +229,13 @@ package final class PhotoConverter {
     }
 
     /// - Parameter picture: of that size, or larger.
-    private func makePreview(of picture: PlanarPicture, size: PixelSize) throws(ImagingError) -> EncodedWebP {
+    private func makePreview(
+        of picture: PlanarPicture, size: PixelSize, turned: Int = 0
+    ) throws(ImagingError) -> EncodedWebP {
         let shape = Reduction.Shape(
             source: picture.size, sourceKind: picture.kind, target: size, targetKind: Self.halved(picture.kind))
-        return try EncodedWebP(reductions.reduction(shape).run(picture), quality: ImageLimits.previewQuality)
+        return try EncodedWebP(
+            reductions.reduction(shape).run(picture), quality: ImageLimits.previewQuality, turned: turned)
     }
 
     private func write(_ made: EncodedWebP, to descriptor: Int32) throws(ImagingError) {
@@ -227,8 +252,10 @@ package final class PhotoConverter {
         return small.size
     }
 
-    private func encodedThumbnail(_ picture: PlanarPicture) throws(ImagingError) -> EncodedThumbnail {
-        let maker = JPEGSegment(marker: JPEGSegment.comment, bytes: ThumbnailMaker.comment)
+    private func encodedThumbnail(
+        _ picture: PlanarPicture, turned: Int = 0
+    ) throws(ImagingError) -> EncodedThumbnail {
+        let maker = JPEGSegment(marker: JPEGSegment.comment, bytes: ThumbnailMaker.comment(turned: turned))
         return EncodedThumbnail(
             jpeg: try EncodedJPEG(picture, quality: ImageLimits.thumbnailQuality, segments: [maker]),
             size: picture.size)

@@ -98,7 +98,7 @@ private func previewFile(
     let frame = [0x10, 0, 0, 0x9D, 0x01, 0x2A] + number(frameSide, bytes: 2) + number(frameSide, bytes: 2)
     let picture = Array("VP8 ".utf8) + number(pictureBytes, bytes: 4) + frame + [UInt8](repeating: 0, count: 20)
     let size = number(side - 1, bytes: 3) + number(side - 1, bytes: 3)
-    let content = Array("WEBPVP8X".utf8) + [10, 0, 0, 0, flags, 0, 0, 0] + size + picture + PreviewMaker.tail
+    let content = Array("WEBPVP8X".utf8) + [10, 0, 0, 0, flags, 0, 0, 0] + size + picture + PreviewMaker.tail()
     return Array("RIFF".utf8) + number(content.count, bytes: 4) + content
 }
 

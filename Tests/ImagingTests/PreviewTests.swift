@@ -97,7 +97,7 @@ import Testing
 
     /// What a power cut leaves of one is told by its end.
     @Test func onlyAWholePreviewHasAVersion() {
-        let tail = PreviewMaker.tail
+        let tail = PreviewMaker.tail()
         #expect(tail.count == PreviewMaker.tailBytes && PreviewMaker.version(ofPreview: tail) == PreviewMaker.version)
         #expect(PreviewMaker.version(ofPreview: [UInt8](repeating: 0, count: tail.count)) == nil)
         for count in 0..<tail.count {

@@ -84,6 +84,8 @@ import Testing
         try await after(EditPhoto(id: 6, name: "Old name", caption: "", isFavorite: false))
         try await after(EditPhotos(ids: [6, 3], caption: "The same words"))
         try await after(EditPhotos(ids: [6, 3], caption: ""))
+        try await after(RotatePhotos(turns: [PhotoTurn(id: 6, to: 90), PhotoTurn(id: 3, to: 180)]))
+        try await after(RotatePhotos(turns: [PhotoTurn(id: 6, to: 0, from: 90), PhotoTurn(id: 3, to: 0)]))
         try await after(SetFavorite(ids: [1, 2], isFavorite: true))
         try await after(MovePhotos(ids: [2, 3], categoryId: cars))
         try await after(SetCaption(id: 3, caption: "By the sea"))

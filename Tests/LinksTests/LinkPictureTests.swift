@@ -115,6 +115,58 @@ import Testing
         await stage.library.close()
     }
 
+    /// Each of a visitor's pictures, also the one that is made for visitors alone.
+    @Test func whatIsTurnedIsTurnedForVisitors() async throws {
+        let (stage, photo) = try await stage(width: 2400)
+        let token = try await stage.mesh.send(CreateLink(photoIds: [photo.id])).token
+        let kinds = [PhotoFileKind.thumbnail, .preview, .photo]
+        func versions() async throws -> [String] {
+            var versions: [String] = []
+            for kind in kinds {
+                let request = OpenLinkPhoto(token: token, uuid: photo.uuid, kind)
+                versions.append(try await stage.mesh.send(request, in: stage.nobody).version)
+            }
+            return versions
+        }
+        let before = try await versions()
+        _ = try await stage.mesh.send(RotatePhotos(turns: [PhotoTurn(photo, by: 90)]))
+        let shown = try await stage.photos(token)[0]
+        #expect((shown.width, shown.height) == (1536, 2048))
+        // What caches know it by is another.
+        let after = try await versions()
+        for (old, new) in zip(before, after) { #expect(old != new) }
+        for kind in kinds {
+            let bytes = Array(try await stage.picture(token, photo.uuid, kind))
+            let (width, height) = kind == .preview ? Self.previewSize(bytes) : Self.jpegSize(bytes)
+            #expect(width > 0 && width * 4 == height * 3, "\(kind): \(width) x \(height)")
+            for secret in Self.secrets { #expect(Data(bytes).range(of: Data(secret.utf8)) == nil, "\(kind)") }
+        }
+        let details = try await stage.mesh.send(CreateLink(photoIds: [photo.id], details: true)).token
+        let (width, height) = Self.jpegSize(Array(try await stage.picture(details, photo.uuid, .photo)))
+        #expect((width, height) == (1536, 2048))
+        await stage.library.close()
+    }
+
+    /// Of its frame.
+    private static func jpegSize(_ bytes: [UInt8]) -> (width: Int, height: Int) {
+        var place = 2
+        while place + 9 < bytes.count, bytes[place] == 0xFF {
+            if [0xC0, 0xC1, 0xC2].contains(bytes[place + 1]) {
+                return (
+                    Int(bytes[place + 7]) << 8 + Int(bytes[place + 8]),
+                    Int(bytes[place + 5]) << 8 + Int(bytes[place + 6])
+                )
+            }
+            place += 2 + Int(bytes[place + 2]) << 8 + Int(bytes[place + 3])
+        }
+        return (0, 0)
+    }
+
+    private static func previewSize(_ bytes: [UInt8]) -> (width: Int, height: Int) {
+        guard bytes.count > 30, bytes.starts(with: Array("RIFF".utf8)) else { return (0, 0) }
+        return (Int(bytes[24]) + Int(bytes[25]) << 8 + 1, Int(bytes[27]) + Int(bytes[28]) << 8 + 1)
+    }
+
     /// A library from elsewhere may have anything in a thumbnail's or preview's place.
     @Test func whatIsNotOursIsMadeAnew() async throws {
         let (stage, photo) = try await stage(width: 2400)

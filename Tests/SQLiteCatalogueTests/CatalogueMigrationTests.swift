@@ -117,7 +117,8 @@ import Testing
         // decisions two more, since version 14 sessions, hubs and machines, since version 16 the trash;
         // since version 17 decisions that wait are found by their time; since version 21 the texts of searches are others;
         // since version 22 the schedule of backups has a column more; since version 23 photos have what films need;
-        // since version 24 devices say whom they are for, and photos have what films of their own need.
+        // since version 24 devices say whom they are for, and photos have what films of their own need;
+        // since version 25 photos say how far they are turned.
         let replaced = [
             "view photo_search_source", "trigger photo_search_", "table swipe_actions", "discarded_files: '/",
             "table photos ", "table trash ", "table jobs ", "table sealed_fields ", "table swipe_sessions ",

@@ -21,7 +21,7 @@ import ZipArchive
 /// and not made.
 final class SimulatedNeighbour: Sendable {
     private struct Copier: BarePictureMaker {
-        func makeBare(source: Int32, picture: Int32) async throws(ImagingError) -> BarePicture {
+        func makeBare(source: Int32, picture: Int32, turned: Int) async throws(ImagingError) -> BarePicture {
             do {
                 let size = try FileSystem.copy(source, to: picture, "a picture")
                 return BarePicture(width: 1, height: 1, fileSize: size)

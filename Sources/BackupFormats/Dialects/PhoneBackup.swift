@@ -37,6 +37,7 @@ extension BackupContents {
             (try count { $0.takenAt != nil && $0.dateSource != .app }, "dates from cameras"),
             (try count { $0.takenOffset != nil }, "time offsets"),
             (try count { $0.camera != nil }, "cameras"),
+            (try count { $0.rotation != nil }, "turns of photos"),
             (try count { $0.lastDecision != nil }, "decisions of reviews"),
             (swipeSessions.count, "reviews"), (groups.count, "groups"),
             (try count(\.hasExtraFiles), "photos' originals and sidecars"),

@@ -98,7 +98,7 @@ extension AppMetadata.Photo {
         self.init(
             id: photo.id, path: photo.path, categoryId: photo.categoryId, name: photo.name,
             isFromAssets: photo.isFromAssets, createdAt: photo.createdAt.milliseconds, fileSize: photo.fileSize,
-            width: photo.width, height: photo.height, isFavorite: photo.isFavorite)
+            width: photo.sidesOfFile.width, height: photo.sidesOfFile.height, isFavorite: photo.isFavorite)
     }
 }
 

@@ -50,8 +50,12 @@ struct BackupMetadata: Codable, Sendable {
         let unseenBy: String?
         /// Absent of photos that were not reviewed, and in backups from before it was kept.
         let lastDecision: String?
+        /// Of the file, before a person turned the photo.
         let width: Int
         let height: Int
+        /// Degrees clockwise: 90, 180, 270. Absent of photos that nobody has turned, and in backups from before it was kept; programs
+        /// from then show the photo as its file is.
+        let rotation: Int?
         let fileSize: Int64
         let mediaType: String
         let contentDigest: String
@@ -216,28 +220,32 @@ extension BackupMetadata.Photo {
             duration: photo.duration, codecs: photo.codecs,
             filmOffset: photo.filmOffset, filmLength: photo.filmLength, contentIdentifier: photo.contentIdentifier,
             unseenBy: photo.unseenBy, lastDecision: photo.lastDecision?.rawValue,
-            width: photo.width,
-            height: photo.height, fileSize: photo.fileSize,
+            width: photo.sidesOfFile.width,
+            height: photo.sidesOfFile.height, rotation: photo.rotation?.rawValue, fileSize: photo.fileSize,
             mediaType: photo.mediaType, contentDigest: photo.contentDigest, sourceDigest: sourced.sourceDigest,
             sourceSize: sourced.sourceSize, originalPath: photo.originalPath == photo.path ? nil : photo.originalPath,
             sidecars: photo.sidecars.isEmpty ? nil : photo.sidecars)
     }
 
     fileprivate var sourced: SourcedPhoto {
-        SourcedPhoto(
-            photo: LibraryModel.Photo(
-                id: id, uuid: uuid, path: path, categoryId: categoryId, name: name, sourceName: sourceName,
-                caption: caption,
-                isFromAssets: isFromAssets, createdAt: createdAt, fileSize: fileSize, width: width, height: height,
-                isFavorite: isFavorite, takenAt: takenAt?.date,
-                datePrecision: datePrecision.flatMap(DatePrecision.init), takenOffset: takenOffset,
-                dateSource: dateSource.flatMap(DateSource.init), camera: camera, kind: kind.flatMap(PhotoKind.init),
-                duration: duration, codecs: codecs, filmOffset: filmOffset, filmLength: filmLength,
-                contentIdentifier: contentIdentifier, contentDigest: contentDigest,
-                mediaType: mediaType,
-                originalPath: originalPath ?? (contentDigest == sourceDigest ? path : nil), sidecars: sidecars ?? [],
-                unseenBy: unseenBy, lastDecision: lastDecision.flatMap(SwipeAction.init)),
-            sourceDigest: sourceDigest, sourceSize: sourceSize)
+        var photo = unturned
+        if photo.turningRefusal == nil { photo.turn(to: rotation.flatMap(Rotation.init(rawValue:))) }
+        return SourcedPhoto(photo: photo, sourceDigest: sourceDigest, sourceSize: sourceSize)
+    }
+
+    private var unturned: LibraryModel.Photo {
+        LibraryModel.Photo(
+            id: id, uuid: uuid, path: path, categoryId: categoryId, name: name, sourceName: sourceName,
+            caption: caption,
+            isFromAssets: isFromAssets, createdAt: createdAt, fileSize: fileSize, width: width, height: height,
+            isFavorite: isFavorite, takenAt: takenAt?.date,
+            datePrecision: datePrecision.flatMap(DatePrecision.init), takenOffset: takenOffset,
+            dateSource: dateSource.flatMap(DateSource.init), camera: camera, kind: kind.flatMap(PhotoKind.init),
+            duration: duration, codecs: codecs, filmOffset: filmOffset, filmLength: filmLength,
+            contentIdentifier: contentIdentifier, contentDigest: contentDigest,
+            mediaType: mediaType,
+            originalPath: originalPath ?? (contentDigest == sourceDigest ? path : nil), sidecars: sidecars ?? [],
+            unseenBy: unseenBy, lastDecision: lastDecision.flatMap(SwipeAction.init))
     }
 }
 

@@ -5,11 +5,12 @@ import ImageWorkerProtocol
 package enum StoredThumbnail {
     /// Whether these bytes are a JPEG of a thumbnail's size, whole and by this version's maker. Nothing is decoded: what is
     /// shown of it is decoded by whoever shows it, as of any picture.
-    package static func isUsable(_ bytes: Data) -> Bool {
+    /// - Parameter turned: degrees by which its photo is shown turned, clockwise.
+    package static func isUsable(_ bytes: Data, turned: Int = 0) -> Bool {
         let bytes = [UInt8](bytes)
         guard
-            ThumbnailMaker.version(ofThumbnail: Array(bytes.prefix(ThumbnailMaker.headBytes)))
-                == ThumbnailMaker.version,
+            ThumbnailMaker.made(ofThumbnail: Array(bytes.prefix(ThumbnailMaker.headBytes)))
+                == MadePicture(version: ThumbnailMaker.version, turned: turned),
             bytes.count > 2, bytes[bytes.count - 2] == 0xFF, bytes[bytes.count - 1] == 0xD9,
             let (width, height) = size(bytes)
         else { return false }

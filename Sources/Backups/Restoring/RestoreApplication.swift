@@ -76,7 +76,7 @@ struct RestoreApplication {
             if let kept, kept.isInsteadOfDamaged {
                 let own = kept.photo
                 (entered.photo.contentDigest, entered.photo.fileSize) = (own.contentDigest, own.fileSize)
-                (entered.photo.width, entered.photo.height) = (own.width, own.height)
+                entered.photo.setSides(ofFile: own.sidesOfFile.width, own.sidesOfFile.height)
                 entered.photo.mediaType = own.mediaType
             }
             // Of the same picture, where the backup is from before it was kept.

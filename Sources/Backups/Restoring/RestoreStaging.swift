@@ -242,7 +242,7 @@ extension BackupRestorer {
         let path = photo.thumbnailPath
         guard let digest = try backup.digest(of: path),
             let (bytes, found) = try? backup.read(path, limit: BackupFormat.maximumThumbnail),
-            found.sha256.hex == digest, StoredThumbnail.isUsable(bytes)
+            found.sha256.hex == digest, StoredThumbnail.isUsable(bytes, turned: photo.turned)
         else { return nil }
         return try stage(as: name) { staged, descriptor in
             try bytes.withUnsafeBytes { try FileSystem.write($0, to: descriptor, staged) }
@@ -307,7 +307,9 @@ extension BackupRestorer {
         of staged: String, for photo: Photo
     ) async throws -> (thumbnail: String?, problem: ReceiptLine?) {
         do {
-            return (try await mesh.send(MakeThumbnail(stagedPhoto: staged)).stagedThumbnail, nil)
+            return (
+                try await mesh.send(MakeThumbnail(stagedPhoto: staged, rotation: photo.rotation)).stagedThumbnail, nil
+            )
         } catch let error as MeshError {
             guard error.isPictureFault else { throw error }
             return (nil, ReceiptLine(item: photo.path, outcome: "no_thumbnail", detail: error.message))

@@ -66,6 +66,7 @@ extension CommandTable {
             ]
         ) { invocation, session in try await setCaption(invocation, session) },
         editCommand,
+        rotateCommand,
         Command(
             words: ["photos", "redate"],
             summary: "Find out again when photos were taken and with what, from what is kept.",

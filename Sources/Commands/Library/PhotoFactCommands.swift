@@ -58,6 +58,7 @@ extension CommandTable {
         sheet.add("Added", LocalDate.text(photo.createdAt))
         sheet.add("Film", film(photo))
         sheet.add("Pixels", "\(photo.width)×\(photo.height)")
+        sheet.add("Turned", photo.rotation.map { "\($0.rawValue)° clockwise; its file is as it was" })
         if photo.unseenBy != nil {
             sheet.add(
                 "Shown",

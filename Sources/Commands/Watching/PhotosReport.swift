@@ -79,6 +79,9 @@ enum PhotoDifference {
         if old.lastDecision != new.lastDecision {
             words.append(new.lastDecision.map { "last review: \($0.rawValue)" } ?? "not reviewed")
         }
+        if old.rotation != new.rotation {
+            words.append(new.rotation.map { "turned by \($0.rawValue)°" } ?? "no longer turned")
+        }
         if old.contentDigest != new.contentDigest { words.append("another picture") }
         return words
     }

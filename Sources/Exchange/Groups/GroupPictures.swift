@@ -8,7 +8,8 @@ import ServiceMesh
 /// Makes a picture of which nothing is left but its pixels. An image worker does, which nothing gets out of, whatever the file is
 /// that it is given; a simulation, which has no processes, brings its own.
 package protocol BarePictureMaker: Sendable {
-    func makeBare(source: Int32, picture: Int32) async throws(ImagingError) -> BarePicture
+    /// - Parameter turned: degrees by which the picture is shown turned, clockwise.
+    func makeBare(source: Int32, picture: Int32, turned: Int) async throws(ImagingError) -> BarePicture
 }
 
 extension ImageWorkerPool: BarePictureMaker {}
@@ -48,7 +49,8 @@ struct GroupPictures: Sendable {
     }
 
     /// Makes the picture of a photo of a group, of any file that has one, and puts it in its place.
-    func make(of source: OwnedFile, for id: String) async throws(Failure) -> BarePicture {
+    /// - Parameter turned: degrees by which the picture is shown turned, clockwise.
+    func make(of source: OwnedFile, turned: Int = 0, for id: String) async throws(Failure) -> BarePicture {
         let folder = folder
         do {
             let content = try await files.run {
@@ -58,7 +60,7 @@ struct GroupPictures: Sendable {
             // Both are open until the worker has answered.
             defer { withExtendedLifetime((source, content)) {} }
             let (from, to) = (source.withDescriptor { $0 }, content.withDescriptor { $0 })
-            let made = try await maker.makeBare(source: from, picture: to)
+            let made = try await maker.makeBare(source: from, picture: to, turned: turned)
             try await files.run { try folder.publish(id, content) }
             return made
         } catch let error as ImagingError {

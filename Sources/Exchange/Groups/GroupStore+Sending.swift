@@ -55,7 +55,7 @@ extension GroupStore {
         unsettled.insert(id)
         defer { unsettled.remove(id) }
         do {
-            let made = try await makePicture(of: name, for: id)
+            let made = try await makePicture(of: name, turned: photo.turned, for: id)
             return try await catalogue.write { transaction in
                 // All of it may have changed meanwhile.
                 let time = try clocks.time(in: transaction)
@@ -111,11 +111,13 @@ extension GroupStore {
         try await catalogue.write { try $0.correctDays(at: clocks.time(in: $0)) }
     }
 
-    private func makePicture(of name: StoredName, for id: String) async throws -> BarePicture {
+    private func makePicture(
+        of name: StoredName, turned: Int, for id: String
+    ) async throws -> BarePicture {
         let photoFiles = photoFiles
         let source = try await files.run { OwnedFile(owning: try StoredPicture.open(name, in: photoFiles)) }
         do throws(GroupPictures.Failure) {
-            return try await pictures.make(of: source, for: id)
+            return try await pictures.make(of: source, turned: turned, for: id)
         } catch {
             throw error.ofStoredPhoto
         }

@@ -254,6 +254,7 @@ struct OneImport: Sendable {
                 unseenBy: prepared.isUnseen ? Release.version : nil)
             photo.take(prepared.facts, facts)
             photo.takeKind(of: prepared)
+            photo.takeRotation(of: facts)
             photo.take(date)
             if overrides.isFavorite { photo.isFavorite = true }
             if !isApart, let joined = try await join(prepared, sidecars, photo, file) { return joined }

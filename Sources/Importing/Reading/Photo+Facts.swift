@@ -23,6 +23,14 @@ extension Photo {
 }
 
 extension Photo {
+    /// Takes over how far a library has turned it whose sidecar stands beside it. Its thumbnail is made once more when somebody looks.
+    mutating func takeRotation(of source: SourceFacts) {
+        guard source.isWhole, turningRefusal == nil else { return }
+        turn(to: source.sidecars.entry?.rotation.flatMap(Rotation.init(rawValue:)))
+    }
+}
+
+extension Photo {
     /// Takes over whether it is a film, or moves: the latter where the library has the file in which that film stands.
     package mutating func takeKind(of prepared: PreparedPhoto) {
         let film = prepared.film

@@ -126,8 +126,13 @@ package struct MakeThumbnail: Message {
     package static let summary = "Makes the thumbnail of a staged photo."
     /// A name in the staging folder.
     package let stagedPhoto: String
+    /// How far the photo is shown turned.
+    package let rotation: Rotation?
 
-    package init(stagedPhoto: String) { self.stagedPhoto = stagedPhoto }
+    package init(stagedPhoto: String, rotation: Rotation? = nil) {
+        self.stagedPhoto = stagedPhoto
+        self.rotation = rotation
+    }
 }
 
 package struct StagedThumbnail: Codable, Sendable {

@@ -1,3 +1,4 @@
+import CLinux
 import Files
 import Foundation
 import ImageWorkerProtocol
@@ -12,26 +13,86 @@ extension Thumbnailer {
         let photo = try await photo(id: request.id, uuid: request.uuid)
         // A film is what is shown, and has no other form; what it was made of besides is not asked for by that.
         if request.file == .original { try access.viewer.requireOriginals() }
-        if request.file == .preview { return try await openPreview(of: photo, isMade: true) }
-        let name = try Self.name(of: request.file, of: photo)
-        let (photoFiles, files) = (photoFiles, files)
-        var opened = try await files.run { try Self.openIfThere(name, in: photoFiles) }
-        if opened == nil, request.file == .thumbnail {
-            _ = try await thumbnail(GetThumbnail(id: photo.id))
-            opened = try await files.run { try Self.openIfThere(name, in: photoFiles) }
+        switch request.file {
+        case .thumbnail: return try await openThumbnail(of: photo)
+        case .preview: return try await openPreview(of: photo, isMade: true)
+        case .photo, .original, .film: return try await openStored(request.file, of: photo)
         }
-        return try Self.reply(photo, name, opened, request.file)
+    }
+
+    /// The same file through a descriptor that cannot write, for whoever it is handed to.
+    private static func readOnly(_ file: OwnedFile) throws -> OwnedFile {
+        let other = file.withDescriptor { clinux_open("/proc/self/fd/\($0)", O_RDONLY, 0) }
+        guard other >= 0 else {
+            throw MeshError(.resourceExhausted, "Too many files are open. Close some, or try again later.")
+        }
+        return OwnedFile(owning: other)
+    }
+
+    /// One that is missing, or shows the photo as it was before it was turned, is made first.
+    private nonisolated func openThumbnail(of photo: Photo) async throws -> OpenedPhoto {
+        var photo = photo
+        let name = try StoredPicture.name(ofPhoto: photo.path).thumbnail
+        let (photoFiles, files) = (photoFiles, files)
+        // Once more for each turn that comes in between.
+        for _ in 0..<Self.mostTries {
+            let turned = photo.turned
+            if let opened = try await files.run({ try Self.openIfTurned(name, by: turned, in: photoFiles) }) {
+                return try Self.reply(photo, name, opened, .thumbnail)
+            }
+            _ = try await makeToShow(name, turned: turned)
+            photo = try await self.photo(id: photo.id, uuid: nil)
+        }
+        throw MeshError(.unavailable, "The photo \(photo.id) is being turned, or removed. Try again.")
+    }
+
+    private static let mostTries = 4
+
+    /// The photo as it is shown, its original or its film.
+    private nonisolated func openStored(_ kind: PhotoFileKind, of photo: Photo) async throws -> OpenedPhoto {
+        let name = try Self.name(of: kind, of: photo)
+        let photoFiles = photoFiles
+        let opened = try await files.run { try Self.openIfThere(name, in: photoFiles) }
+        guard kind == .photo, photo.turned != 0, let opened else { return try Self.reply(photo, name, opened, kind) }
+        return try await turned(photo, opened.content)
+    }
+
+    /// The photo turned, made from its file, which has its pixels as the camera held them. In memory: what is looked at writes nothing,
+    /// also on a full disk.
+    ///
+    /// Rejected: a JPEG's own orientation in the bytes that are handed over. Nothing would be decoded, but photos that are no JPEG have
+    /// none, and not every program that saves the picture looks at it. A file of its own for each photo that is turned, which is one
+    /// more kind to keep, check and clean for what takes 50 ms, and few are turned.
+    private nonisolated func turned(_ photo: Photo, _ source: OwnedFile) async throws -> OpenedPhoto {
+        let content = OwnedFile(owning: clinux_memory_file("smilepile-turned-photo"))
+        defer { withExtendedLifetime((source, content)) {} }
+        let (from, to) = (source.withDescriptor { $0 }, content.withDescriptor { $0 })
+        guard to >= 0 else {
+            throw MeshError(.resourceExhausted, "There is no memory for the photo \(photo.id). Try again later.")
+        }
+        do {
+            let made = try await workers.makeWhole(source: from, picture: to, turned: photo.turned)
+            return OpenedPhoto(
+                id: photo.id, uuid: photo.uuid, mediaType: "image/jpeg", size: made.fileSize,
+                contentDigest: photo.contentDigest, rotation: photo.rotation, content: try Self.readOnly(content))
+        } catch let error as ImagingError {
+            throw StoredPicture.fault(error)
+        }
     }
 
     nonisolated func open(_ request: OpenTrashedPhoto) async throws -> OpenedPhoto {
         guard let photo = try await catalogue.read({ try $0.trash.find(request.uuid.lowercased()) })?.photo else {
             throw MeshError(.notFound, "There is no such photo in the trash. List what is: trash.list.")
         }
-        if request.file == .preview { return try await openPreview(of: photo, isMade: false) }
-        let name = try Self.name(of: request.file, of: photo)
-        let photoFiles = photoFiles
-        return try Self.reply(
-            photo, name, try await files.run { try Self.openIfThere(name, in: photoFiles) }, request.file)
+        switch request.file {
+        case .preview: return try await openPreview(of: photo, isMade: false)
+        case .photo, .original, .film: return try await openStored(request.file, of: photo)
+        case .thumbnail:
+            let name = try Self.name(of: request.file, of: photo)
+            let photoFiles = photoFiles
+            return try Self.reply(
+                photo, name, try await files.run { try Self.openIfThere(name, in: photoFiles) }, request.file)
+        }
     }
 
     /// The photo itself shows the same, so it stands in for a preview that cannot be made: on a full disk, in a library that is only
@@ -39,33 +100,45 @@ extension Thumbnailer {
     /// - Parameter isMade: whether a missing one is made.
     private nonisolated func openPreview(of photo: Photo, isMade: Bool) async throws -> OpenedPhoto {
         let name = try StoredPicture.name(ofPhoto: photo.path)
-        let (photoFiles, files) = (photoFiles, files)
+        let (photoFiles, files, turned) = (photoFiles, files, photo.turned)
         if StoredPicture.hasPreview(width: photo.width, height: photo.height, isUnseen: photo.unseenBy != nil) {
-            if let opened = try? await files.run({ try Self.openIfWhole(name.preview, in: photoFiles) }) {
+            if let opened = try? await files.run({ try Self.openIfWhole(name.preview, turned, in: photoFiles) }) {
                 return try Self.reply(photo, name.preview, opened)
             }
             if isMade {
-                let isThere = try? await makeToShow(name.preview)
+                let isThere = try? await makeToShow(name.preview, turned: turned)
                 try Task.checkCancellation()
                 if isThere == true,
-                    let opened = try? await files.run({ try Self.openIfWhole(name.preview, in: photoFiles) })
+                    let opened = try? await files.run({ try Self.openIfWhole(name.preview, turned, in: photoFiles) })
                 {
                     return try Self.reply(photo, name.preview, opened)
                 }
             }
         }
-        return try Self.reply(photo, name, try await files.run { try Self.openIfThere(name, in: photoFiles) })
+        return try await openStored(.photo, of: photo)
     }
 
-    /// Nil where there is no such preview, or a part of one. Blocks.
+    /// Nil where there is no such thumbnail, or none that shows the photo turned so. Blocks.
+    private static func openIfTurned(
+        _ name: StoredName, by turned: Int, in photoFiles: any PhotoFiles
+    ) throws -> (content: OwnedFile, size: Int64)? {
+        guard let opened = try openIfThere(name, in: photoFiles) else { return nil }
+        var head = [UInt8](repeating: 0, count: ThumbnailMaker.headBytes)
+        let count = opened.content.withDescriptor { pread($0, &head, head.count, 0) }
+        let made = ThumbnailMaker.made(ofThumbnail: Array(head.prefix(max(0, count))))
+        // What does not say it is from before photos were turned.
+        return (made?.turned ?? 0) == turned ? opened : nil
+    }
+
+    /// Nil where there is no such preview, or a part of one, or one that shows the photo turned otherwise. Blocks.
     private static func openIfWhole(
-        _ name: StoredName, in photoFiles: any PhotoFiles
+        _ name: StoredName, _ turned: Int, in photoFiles: any PhotoFiles
     ) throws -> (content: OwnedFile, size: Int64)? {
         guard let opened = try openIfThere(name, in: photoFiles) else { return nil }
         var tail = [UInt8](repeating: 0, count: PreviewMaker.tailBytes)
         let start = max(0, opened.size - Int64(tail.count))
         let count = opened.content.withDescriptor { pread($0, &tail, tail.count, off_t(start)) }
-        return count == tail.count && PreviewMaker.version(ofPreview: tail) != nil ? opened : nil
+        return count == tail.count && PreviewMaker.made(ofPreview: tail)?.turned == turned ? opened : nil
     }
 
     private static func reply(
@@ -83,11 +156,11 @@ extension Thumbnailer {
             }
             return OpenedPhoto(
                 id: photo.id, uuid: photo.uuid, mediaType: "video/mp4", size: length, offset: offset,
-                contentDigest: photo.contentDigest, content: content)
+                contentDigest: photo.contentDigest, rotation: photo.rotation, content: content)
         }
         return OpenedPhoto(
             id: photo.id, uuid: photo.uuid, mediaType: name.mediaType, size: size, contentDigest: photo.contentDigest,
-            content: content)
+            rotation: photo.rotation, content: content)
     }
 
     private static func name(of kind: PhotoFileKind, of photo: Photo) throws -> StoredName {

@@ -17,13 +17,14 @@ extension Thumbnailer {
         }
         let photo = try await photo(id: request.id, uuid: request.uuid)
         let (width, height) = Self.room(request)
-        // What a photo's file holds never changes under its name, so these pixels are those of the digest beside them.
+        // What a photo's file holds never changes under its name, so these pixels, turned or not, are those of the digest beside them.
         let name = try StoredPicture.name(ofPhoto: photo.path)
         let photoFiles = photoFiles
         let source = try await files.run { try StoredPicture.open(name, in: photoFiles) }
         defer { close(source) }
         do throws(ImagingError) {
-            let (picture, bytes) = try await workers.pixels(source: source, within: width, height)
+            let (picture, bytes) = try await workers.pixels(
+                source: source, within: width, height, turned: photo.turned)
             return PhotoPixels(
                 width: picture.width, height: picture.height, rgb: Data(bytes).base64EncodedString(),
                 contentDigest: photo.contentDigest)

@@ -13,6 +13,8 @@ extension Thumbnailer {
     struct Making {
         /// Whether there is one now: some photos need no preview.
         let task: Task<Bool, any Error>
+        /// Degrees by which the photo is turned in it.
+        let turned: Int
         var waiting = 0
     }
 
@@ -21,15 +23,18 @@ extension Thumbnailer {
     func thumbnail(_ request: GetThumbnail) async throws -> PhotoThumbnail {
         let photo = try await photo(id: request.id, uuid: request.uuid)
         let name = try StoredPicture.name(ofPhoto: photo.path)
-        if try await version(of: name.thumbnail) == nil { _ = try await makeToShow(name.thumbnail) }
+        if try await made(name.thumbnail)?.turned != photo.turned {
+            _ = try await makeToShow(name.thumbnail, turned: photo.turned)
+        }
         return PhotoThumbnail(path: name.thumbnail.path)
     }
 
+    /// - Parameter turned: degrees by which the photo is shown turned.
     /// - Returns: whether there is one now.
-    func makeToShow(_ name: StoredName) async throws -> Bool {
+    func makeToShow(_ name: StoredName, turned: Int) async throws -> Bool {
         if let error = unmade[name] { throw error }
         do {
-            if try await make(name, by: .looking) { return true }
+            if try await make(name, turned: turned, by: .looking) { return true }
             remember(
                 MeshError(.failedPrecondition, "The photo \(name.photo.path) is too small for a preview."), of: name)
             return false
@@ -46,8 +51,8 @@ extension Thumbnailer {
         unmade[name] = error
     }
 
-    /// Of a thumbnail or preview; nil where there is none that could be shown.
-    private nonisolated func version(of name: StoredName) async throws -> Int? {
+    /// What a thumbnail or preview says of itself; nil where there is none that could be shown.
+    private nonisolated func made(_ name: StoredName) async throws -> MadePicture? {
         let photoFiles = photoFiles
         return try await files.run {
             guard let facts = try photoFiles.facts(name), facts.isFile else { return nil }
@@ -62,7 +67,7 @@ extension Thumbnailer {
             // What cannot be read cannot be shown.
             guard let count else { return nil }
             let read = Array(part[..<count])
-            return isPreview ? PreviewMaker.version(ofPreview: read) : ThumbnailMaker.version(ofThumbnail: read)
+            return isPreview ? PreviewMaker.made(ofPreview: read) : ThumbnailMaker.made(ofThumbnail: read)
         }
     }
 
@@ -71,11 +76,17 @@ extension Thumbnailer {
     /// Makes the thumbnail or preview of a stored photo and puts it in place. Whoever wants the same one meanwhile waits with the first:
     /// two that replaced each other's files could leave one behind that belongs to nobody. It is given up when nobody waits
     /// any more.
-    /// - Parameter lane: whose turn it waits for, unless it is being made already.
+    /// - Parameters:
+    ///   - turned: degrees by which the photo is shown turned.
+    ///   - lane: whose turn it waits for, unless it is being made already.
     /// - Returns: whether there is one now.
-    private func make(_ name: StoredName, by lane: ImageWorkerPool.Lane) async throws -> Bool {
-        while let making = making[name], making.task.isCancelled { _ = await making.task.result }
-        let task = making[name]?.task ?? start(name, by: lane)
+    private func make(_ name: StoredName, turned: Int, by lane: ImageWorkerPool.Lane) async throws -> Bool {
+        while let making = making[name], making.task.isCancelled || making.turned != turned {
+            _ = await making.task.result
+            // Whoever waits for one that is not wanted may be given up meanwhile.
+            try Task.checkCancellation()
+        }
+        let task = making[name]?.task ?? start(name, turned: turned, by: lane)
         making[name]?.waiting += 1
         return try await withTaskCancellationHandler {
             try await task.value
@@ -84,17 +95,38 @@ extension Thumbnailer {
         }
     }
 
-    private func start(_ name: StoredName, by lane: ImageWorkerPool.Lane) -> Task<Bool, any Error> {
-        let task = Task(executorPreference: MeshClock.executor) { try await self.makeAlone(name, by: lane) }
-        making[name] = Making(task: task)
+    private func start(
+        _ name: StoredName, turned: Int, by lane: ImageWorkerPool.Lane
+    ) -> Task<Bool, any Error> {
+        let task = Task(executorPreference: MeshClock.executor) {
+            try await self.makeAlone(name, turned: turned, by: lane)
+        }
+        making[name] = Making(task: task, turned: turned)
         return task
     }
 
-    private func makeAlone(_ name: StoredName, by lane: ImageWorkerPool.Lane) async throws -> Bool {
+    private func makeAlone(_ name: StoredName, turned: Int, by lane: ImageWorkerPool.Lane) async throws -> Bool {
         defer { making[name] = nil }
-        let isThere = try await replace(name, by: lane)
+        let isThere = try await replace(name, turned: turned, by: lane)
         unmade[name] = nil
         return isThere
+    }
+
+    /// Puts a thumbnail in place that was made before its photo's turn was written down. Where that fails, it is made when somebody
+    /// looks.
+    /// - Parameter staged: in the staging folder, durable.
+    func put(_ staged: String, as name: StoredName, turned: Int) async {
+        while let making = making[name] { _ = await making.task.result }
+        let task = Task(executorPreference: MeshClock.executor) { try await self.putAlone(staged, as: name) }
+        making[name] = Making(task: task, turned: turned, waiting: 1)
+        _ = await task.result
+    }
+
+    private func putAlone(_ staged: String, as name: StoredName) async throws -> Bool {
+        defer { making[name] = nil }
+        try await settle(staged, as: name)
+        unmade[name] = nil
+        return true
     }
 
     private func leave(_ name: StoredName, _ task: Task<Bool, any Error>) {
@@ -103,17 +135,20 @@ extension Thumbnailer {
         if making[name]?.waiting == 0 { task.cancel() }
     }
 
-    private nonisolated func replace(_ name: StoredName, by lane: ImageWorkerPool.Lane) async throws -> Bool {
-        let (photoFiles, files, catalogue) = (photoFiles, files, catalogue)
+    private nonisolated func replace(
+        _ name: StoredName, turned: Int, by lane: ImageWorkerPool.Lane
+    ) async throws -> Bool {
+        let (photoFiles, files) = (photoFiles, files)
         let source = try await files.run { try StoredPicture.open(name.photo, in: photoFiles) }
         defer { close(source) }
         return try await staging { made in
             do throws(ImagingError) {
                 if name.kind == .thumbnails {
-                    _ = try await workers.makeThumbnail(source: source, thumbnail: made.descriptor, by: lane)
-                } else if try await workers.makePreview(source: source, preview: made.descriptor, by: lane).fileSize
-                    == nil
-                {
+                    _ = try await workers.makeThumbnail(
+                        source: source, thumbnail: made.descriptor, turned: turned, by: lane)
+                } else if try await workers.makePreview(
+                    source: source, preview: made.descriptor, turned: turned, by: lane
+                ).fileSize == nil {
                     try? await files.run { photoFiles.unstage([made.name]) }
                     return false
                 }
@@ -121,21 +156,25 @@ extension Thumbnailer {
                 throw StoredPicture.fault(error)
             }
             try await uncancelled {
-                try await files.run {
-                    // A preview tells by its end whether all of it is there.
-                    if name.kind == .thumbnails { try FileSystem.sync(made.descriptor, made.name) }
-                    try photoFiles.replace(StagedFile(made.name, as: name))
+                // A preview tells by its end whether all of it is there.
+                if name.kind == .thumbnails {
+                    try await files.run { try FileSystem.sync(made.descriptor, made.name) }
                 }
-                // The photo may have gone meanwhile, and whoever removed its files did not know of this one.
-                let isWanted = try await catalogue.read { try !$0.photos.inUse([name]).isEmpty }
-                // A name that stays in the staging place is the next start's business.
-                try? await files.run {
-                    isWanted ? try photoFiles.settle([name]) : try photoFiles.withdraw([name])
-                }
-                guard isWanted else { throw MeshError(.notFound, "The photo \(name.photo.path) has gone meanwhile.") }
+                try await self.settle(made.name, as: name)
             }
             return true
         }
+    }
+
+    /// Puts a staged thumbnail or preview in its place, for a photo that is still there then.
+    private nonisolated func settle(_ staged: String, as name: StoredName) async throws {
+        let (photoFiles, files, catalogue) = (photoFiles, files, catalogue)
+        try await files.run { try photoFiles.replace(StagedFile(staged, as: name)) }
+        // The photo may have gone meanwhile, and whoever removed its files did not know of this one.
+        let isWanted = try await catalogue.read { try !$0.photos.inUse([name]).isEmpty }
+        // A name that stays in the staging place is the next start's business.
+        try? await files.run { isWanted ? try photoFiles.settle([name]) : try photoFiles.withdraw([name]) }
+        guard isWanted else { throw MeshError(.notFound, "The photo \(name.photo.path) has gone meanwhile.") }
     }
 
     // MARK: All of them
@@ -269,19 +308,20 @@ extension Thumbnailer {
         }
         do {
             var made = 0
-            let thumbnail = try await version(of: name.thumbnail)
-            if remakesAll || (thumbnail ?? 0) < ThumbnailMaker.version {
+            let turned = entry.rotation?.rawValue ?? 0
+            let thumbnail = try await self.made(name.thumbnail)
+            if remakesAll || (thumbnail?.version ?? 0) < ThumbnailMaker.version || thumbnail?.turned != turned {
                 if thumbnail != nil { outcome = .oldThumbnail }
-                if try await make(name.thumbnail, by: .working) { made += 1 }
+                if try await make(name.thumbnail, turned: turned, by: .working) { made += 1 }
             }
             // Of what is in the trash the photo is shown, where it has no preview.
             guard entry.place == .library, StoredPicture.hasPreview(entry) else {
                 return made > 0 ? .made(made) : .kept
             }
             outcome = .noPreview
-            let preview = try await version(of: name.preview)
-            if remakesAll || (preview ?? 0) < PreviewMaker.version {
-                if try await make(name.preview, by: .working) { made += 1 }
+            let preview = try await self.made(name.preview)
+            if remakesAll || (preview?.version ?? 0) < PreviewMaker.version || preview?.turned != turned {
+                if try await make(name.preview, turned: turned, by: .working) { made += 1 }
             }
             return made > 0 ? .made(made) : .kept
         } catch {

@@ -9,7 +9,7 @@ import ServiceMesh
 
 /// Makes stored photos, thumbnails and previews, through the image workers: helper processes that get open descriptors and
 /// nothing else. A photo that crashes, hangs or overfills a worker costs that photo. It keeps the thumbnails and previews of stored
-/// photos too (`Thumbnails/Thumbnailer+Stored.swift`). It calls no other service.
+/// photos too (`Thumbnails/Thumbnailer+Stored.swift`), and turns them. It calls no other service.
 public actor Thumbnailer: MeshService {
     public static let serviceName = "Thumbnailer"
     /// Callers wait here for a worker; the bound on what waits is the importers' own.
@@ -23,6 +23,7 @@ public actor Thumbnailer: MeshService {
         OpenPhoto.self
         OpenTrashedPhoto.self
         MakeSheetPage.self
+        RotatePhotos.self
     }
 
     let catalogue: any Catalogue
@@ -161,7 +162,8 @@ public actor Thumbnailer: MeshService {
         let source = try await files.run { try photoFiles.openStaged(request.stagedPhoto) }
         defer { close(source) }
         return try await staging { thumbnail in
-            _ = try await workers.makeThumbnail(source: source, thumbnail: thumbnail.descriptor)
+            _ = try await workers.makeThumbnail(
+                source: source, thumbnail: thumbnail.descriptor, turned: request.rotation?.rawValue ?? 0)
             try await files.run { try FileSystem.sync(thumbnail.descriptor, thumbnail.name) }
             return StagedThumbnail(stagedThumbnail: thumbnail.name)
         }

@@ -1,7 +1,7 @@
 import ServiceMesh
 
 /// One of a photo's files, open to be read: for who sends or shows its bytes and should need no path into the library.
-/// A thumbnail or preview that is missing is made first. Photos in the trash are not found: ``OpenTrashedPhoto``.
+/// A thumbnail or preview that is missing, or from before the photo was turned, is made first. Photos in the trash are not found: ``OpenTrashedPhoto``.
 ///
 /// Over the socket the file comes as a descriptor beside the reply, for clients that ask for descriptors (see the protocol of
 /// `ControlSocket`); others get the facts alone. The descriptor is theirs: what becomes of the photo meanwhile does not change
@@ -66,7 +66,7 @@ public enum PhotoFileKind: String, Codable, Sendable, CaseIterable {
     /// A WebP of at most 1,024 pixels on its long side, or of a panorama, 512 on its short one. The photo itself where that is hardly
     /// larger, and where no preview can be made of it.
     case preview
-    /// As it is shown: a JPEG of at most 2048 x 2048 pixels.
+    /// As it is shown: a JPEG of at most 2048 x 2048 pixels. Of a photo that is turned, made from its file when it is asked for.
     case photo
     /// Byte for byte what was imported, of any type that is.
     case original
@@ -83,15 +83,17 @@ public struct OpenedPhoto: Codable, Sendable, Equatable {
     public let size: Int64
     /// Where in the content they begin; nil for its beginning, where they are all of it.
     public let offset: Int64?
-    /// SHA-256 of the photo as it is shown, lower-case hex: it changes whenever one of the files does, but for a
-    /// thumbnail or preview that a newer version of the program makes better.
+    /// SHA-256 of the photo's file, lower-case hex: it changes whenever one of the files does, but for a thumbnail or preview that a
+    /// newer version of the program makes better, and for ``rotation``.
     public let contentDigest: String
+    /// How far the photo is turned: with the digest it tells what is shown. Nil where it is not.
+    public let rotation: Rotation?
     /// Read-only. Nil over a socket where descriptors were not asked for.
     public let content: OwnedFile?
 
     public init(
         id: Int64, uuid: String, mediaType: String, size: Int64, offset: Int64? = nil, contentDigest: String,
-        content: OwnedFile?
+        rotation: Rotation? = nil, content: OwnedFile?
     ) {
         self.id = id
         self.uuid = uuid
@@ -99,6 +101,7 @@ public struct OpenedPhoto: Codable, Sendable, Equatable {
         self.size = size
         self.offset = offset
         self.contentDigest = contentDigest
+        self.rotation = rotation
         self.content = content
     }
 }

@@ -29,9 +29,11 @@ public struct Photo: Codable, Sendable, Equatable, Identifiable {
     public var createdAt: Timestamp
     /// Bytes of the stored file.
     public var fileSize: Int64
-    /// Pixels, upright; see ``unseenBy``.
+    /// Pixels as it is shown: upright, and turned by ``rotation``; see ``unseenBy``.
     public var width: Int
     public var height: Int
+    /// How far a person has turned what is shown; nil where nobody has, and of films and of photos that cannot be seen.
+    public var rotation: Rotation?
     public var isFavorite: Bool
     /// On the camera's clock: the first moment that the date can mean. Nil where nothing credible is said of it.
     public var takenAt: LocalDateTime?
@@ -78,7 +80,8 @@ public struct Photo: Codable, Sendable, Equatable, Identifiable {
     public init(
         id: Int64, uuid: String, path: String, categoryId: Int64, name: String, sourceName: String? = nil,
         caption: String?, isFromAssets: Bool,
-        createdAt: Timestamp, fileSize: Int64, width: Int, height: Int, isFavorite: Bool, takenAt: LocalDateTime?,
+        createdAt: Timestamp, fileSize: Int64, width: Int, height: Int, rotation: Rotation? = nil, isFavorite: Bool,
+        takenAt: LocalDateTime?,
         datePrecision: DatePrecision? = nil, takenOffset: Int? = nil, dateSource: DateSource? = nil,
         camera: String? = nil, kind: PhotoKind? = nil, duration: Int64? = nil, codecs: String? = nil,
         filmOffset: Int64? = nil, filmLength: Int64? = nil, contentIdentifier: String? = nil, contentDigest: String,
@@ -98,6 +101,7 @@ public struct Photo: Codable, Sendable, Equatable, Identifiable {
         self.fileSize = fileSize
         self.width = width
         self.height = height
+        self.rotation = rotation
         self.isFavorite = isFavorite
         self.takenAt = takenAt
         self.datePrecision = datePrecision
@@ -182,8 +186,7 @@ public struct Photo: Codable, Sendable, Equatable, Identifiable {
     package mutating func takeFiles(of other: Photo) {
         path = other.path
         fileSize = other.fileSize
-        width = other.width
-        height = other.height
+        setSides(ofFile: other.sidesOfFile.width, other.sidesOfFile.height)
         contentDigest = other.contentDigest
         mediaType = other.mediaType
         originalPath = other.originalPath

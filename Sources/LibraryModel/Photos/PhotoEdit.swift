@@ -226,5 +226,9 @@ package struct EditableField: Sendable {
         EditableField(
             name: "date", isSaidByOthers: { _ in false },
             isEqual: { $0.hasDate(of: $1) }, text: { $0.takenAt.map { "\($0)" } }, copy: { $1.takeDate(of: $0) }),
+        EditableField(
+            name: "rotation", isSaidByOthers: { _ in false }, isEqual: { $0.rotation == $1.rotation },
+            text: { $0.rotation.map { "\($0.rawValue)°" } },
+            copy: { if $1.turningRefusal == nil { $1.turn(to: $0.rotation) } }),
     ]
 }

@@ -12,7 +12,8 @@ extension XMPDocument {
             entry: LibraryEntry(
                 category: category, name: photo.name.isEmpty ? nil : photo.name,
                 dateSource: photo.takenAt.flatMap { _ in photo.dateSource?.rawValue },
-                minutesFromUTC: precision <= .day && photo.takenAt != nil ? photo.takenOffset : nil))
+                minutesFromUTC: precision <= .day && photo.takenAt != nil ? photo.takenOffset : nil,
+                rotation: photo.rotation?.rawValue))
         date = photo.takenAt?.iso8601(to: precision, offset: photo.takenOffset)
         caption = photo.caption
         isFavorite = photo.isFavorite
@@ -51,7 +52,7 @@ extension Photo {
     /// Whether a library knows more of it than its bytes say, and than an import into a new library does by itself. That the picture
     /// says its caption as well is not in the catalogue: in doubt it is more.
     func saysMore(in category: String, and detail: PhotoDetail?) -> Bool {
-        caption != nil || isFavorite || !hasDateInPicture
+        caption != nil || isFavorite || rotation != nil || !hasDateInPicture
             || CategoryName.key(category) != CategoryName.key(CategoryStore.defaults[0].0)
             || detail.map { detail in SealedField.allCases.contains { !detail.texts($0).isEmpty } } ?? false
     }

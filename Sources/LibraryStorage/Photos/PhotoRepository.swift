@@ -187,9 +187,11 @@ package struct PhotoFileEntry: Sendable {
     package let height: Int
     /// As ``LibraryModel/Photo/unseenBy`` tells.
     package let isUnseen: Bool
+    package let rotation: Rotation?
 
     package init(
-        place: Place, id: Int64, photo: File, original: File?, sidecars: [File], width: Int, height: Int, isUnseen: Bool
+        place: Place, id: Int64, photo: File, original: File?, sidecars: [File], width: Int, height: Int,
+        isUnseen: Bool, rotation: Rotation? = nil
     ) {
         self.place = place
         self.id = id
@@ -199,6 +201,7 @@ package struct PhotoFileEntry: Sendable {
         self.width = width
         self.height = height
         self.isUnseen = isUnseen
+        self.rotation = rotation
     }
 
     /// All that have a size and a digest; a thumbnail and a preview have none.

@@ -8,6 +8,27 @@ enum Orientation: Int {
     init(exif value: Int) { self = Orientation(rawValue: value) ?? .upright }
 
     var swapsSides: Bool { rawValue >= 5 }
+
+    /// What to do to see the picture as a person has turned it besides.
+    /// - Parameter degrees: clockwise.
+    /// - Throws: ``/ImageWorkerProtocol/ImagingError/io(_:)`` for what is no quarter turn, of which no parent of ours asks.
+    func turned(by degrees: Int) throws(ImagingError) -> Orientation {
+        guard [0, 90, 180, 270].contains(degrees) else { throw .io("a turn that no photo has") }
+        return (0..<degrees / 90).reduce(self) { orientation, _ in orientation.turnedByAQuarter }
+    }
+
+    private var turnedByAQuarter: Orientation {
+        switch self {
+        case .upright: .turnedRight
+        case .turnedRight: .turned180
+        case .turned180: .turnedLeft
+        case .turnedLeft: .upright
+        case .mirrored: .transversed
+        case .transversed: .flipped
+        case .flipped: .transposed
+        case .transposed: .mirrored
+        }
+    }
 }
 
 extension PixelSize {

@@ -12,8 +12,10 @@ struct EncodedWebP {
     /// 4 ms. An import of 12 MP photos takes some 200 ms of processor time for each with method 2, and vipsthumbnail three times that.
     private static let method: Int32 = 2
 
-    /// - Parameter picture: with chroma of half its width and height, where it has chroma.
-    init(_ picture: PlanarPicture, quality: Int) throws(ImagingError) {
+    /// - Parameters:
+    ///   - picture: with chroma of half its width and height, where it has chroma.
+    ///   - turned: degrees by which the photo is shown turned, which the end says too.
+    init(_ picture: PlanarPicture, quality: Int, turned: Int = 0) throws(ImagingError) {
         let (width, height) = (picture.size.width, picture.size.height)
         var config = WebPConfig()
         var target = CWebP.WebPPicture()
@@ -48,20 +50,23 @@ struct EncodedWebP {
         }
         // A picture of these sizes is refused for want of memory alone.
         guard isDone, let encoded = writer.mem, writer.size > Self.riff else { throw .lackOfMemory }
-        bytes = Self.extended(UnsafeBufferPointer(start: encoded, count: writer.size), width, height)
+        bytes = Self.extended(UnsafeBufferPointer(start: encoded, count: writer.size), width, height, turned)
     }
 
     /// `RIFF`, a length, `WEBP`.
     private static let riff = 12
 
     /// The same picture in the extended form.
-    private static func extended(_ simple: UnsafeBufferPointer<UInt8>, _ width: Int, _ height: Int) -> [UInt8] {
+    private static func extended(
+        _ simple: UnsafeBufferPointer<UInt8>, _ width: Int, _ height: Int, _ turned: Int
+    ) -> [UInt8] {
         func number(_ value: Int, bytes: Int) -> [UInt8] { (0..<bytes).map { UInt8(value >> (8 * $0) & 0xFF) } }
         let size = number(width - 1, bytes: 3) + number(height - 1, bytes: 3)
         let head = Array("WEBPVP8X".utf8) + [10, 0, 0, 0, 0, 0, 0, 0] + size
         let picture = UnsafeBufferPointer(rebasing: simple[riff...])
         let length = head.count + picture.count + PreviewMaker.tailBytes
-        return Array("RIFF".utf8) + number(length, bytes: 4) + head + picture + PreviewMaker.tail
+        return Array("RIFF".utf8) + number(length, bytes: 4) + head + picture
+            + PreviewMaker.tail(turned: turned)
     }
 
     // MARK: Samples

@@ -107,15 +107,21 @@ public enum ImageWorker {
             .converted(
                 try converter.convert(
                     source: descriptors[0], photo: descriptors[1], thumbnail: descriptors[2], preview: descriptors[3]))
-        case .thumbnail:
-            .thumbnail(try converter.makeThumbnail(source: descriptors[0], thumbnail: descriptors[1]))
-        case .preview: .preview(try converter.makePreview(source: descriptors[0], preview: descriptors[1]))
-        case .bare: .bare(try converter.makeBare(source: descriptors[0], picture: descriptors[1]))
+        case .thumbnail(let turned):
+            .thumbnail(
+                try converter.makeThumbnail(source: descriptors[0], thumbnail: descriptors[1], turned: turned))
+        case .preview(let turned):
+            .preview(try converter.makePreview(source: descriptors[0], preview: descriptors[1], turned: turned))
+        case .bare(let turned):
+            .bare(try converter.makeBare(source: descriptors[0], picture: descriptors[1], turned: turned))
+        case .whole(let turned):
+            .bare(try converter.makeWhole(source: descriptors[0], picture: descriptors[1], turned: turned))
         case .readFacts: .facts(try converter.readFacts(source: descriptors[0]))
-        case .pixels(let width, let height):
+        case .pixels(let width, let height, let turned):
             .pixels(
                 try converter.pixels(
-                    source: descriptors[0], within: PixelSize(width: width, height: height), into: descriptors[1]))
+                    source: descriptors[0], within: PixelSize(width: width, height: height), into: descriptors[1],
+                    turned: turned))
         case .sheet:
             .sheet(
                 bytes: try converter.drawSheet(

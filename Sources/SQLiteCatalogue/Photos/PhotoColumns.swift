@@ -68,8 +68,10 @@ enum PhotoColumns {
         Column("film_digest", isOfFiles: true) { $0.photo.companionFilm?.contentDigest },
         Column("film_size", isOfFiles: true) { $0.photo.companionFilm?.fileSize },
         Column("file_size", isOfFiles: true) { $0.photo.fileSize },
-        Column("width", isOfFiles: true) { $0.photo.width },
-        Column("height", isOfFiles: true) { $0.photo.height },
+        // As they are shown: turning a photo exchanges them.
+        Column("width", isEditable: true, isOfFiles: true) { $0.photo.width },
+        Column("height", isEditable: true, isOfFiles: true) { $0.photo.height },
+        Column("rotation", isEditable: true) { $0.photo.rotation?.rawValue },
         Column("is_favorite", isEditable: true) { $0.photo.isFavorite },
         Column("media_type", isOfFiles: true) { $0.photo.mediaType },
         Column("content_digest", isOfFiles: true) { $0.photo.contentDigest },
@@ -102,13 +104,15 @@ enum PhotoColumns {
         let datePrecision: String? = try row["date_precision"]
         let dateSource: String? = try row["date_source"]
         let kind: String? = try row["kind"]
+        let rotation: Int? = try row["rotation"]
         let lastDecision: String? = try row["last_decision"]
         return Photo(
             id: try row["id"], uuid: try row["uuid"], path: path, categoryId: try row["category_id"],
             name: try row["name"], sourceName: try row["source_name"], caption: try row["caption"],
             isFromAssets: try row["is_from_assets"],
             createdAt: Timestamp(milliseconds: try row["created_at"]), fileSize: try row["file_size"],
-            width: try row["width"], height: try row["height"], isFavorite: try row["is_favorite"],
+            width: try row["width"], height: try row["height"], rotation: rotation.flatMap(Rotation.init(rawValue:)),
+            isFavorite: try row["is_favorite"],
             takenAt: takenAt.map(LocalDateTime.init(milliseconds:)),
             datePrecision: datePrecision.flatMap(DatePrecision.init), takenOffset: try row["taken_offset"],
             dateSource: dateSource.flatMap(DateSource.init), camera: try row["camera"],

@@ -174,7 +174,7 @@ struct PhotoTable: PhotoRepository {
                 table,
                 """
                 SELECT id, path, file_size, content_digest, original_path, source_size, source_digest, sidecars,
-                    width, height, unseen_by
+                    width, height, unseen_by, rotation
                 FROM \(table) WHERE id > ? ORDER BY id LIMIT 256
                 """, values: [last]
             ) { row in
@@ -194,7 +194,8 @@ struct PhotoTable: PhotoRepository {
             place: place, id: try row[0], photo: photo,
             original: original.flatMap { $0.path == photo.path ? nil : $0 },
             sidecars: sidecars.map { .init(path: $0.path, size: $0.fileSize, digest: $0.contentDigest) },
-            width: try row[8], height: try row[9], isUnseen: try (row[10] as String?) != nil)
+            width: try row[8], height: try row[9], isUnseen: try (row[10] as String?) != nil,
+            rotation: try (row[11] as Int?).flatMap(Rotation.init(rawValue:)))
     }
 
     /// An original or a sidecar is found by its photo, whose path is indexed.

@@ -19,12 +19,18 @@ public struct LibraryEntry: Equatable, Sendable {
     /// How far the camera's clock was ahead of UTC, -960 to 960: of a date that goes no further than its day, behind which XMP
     /// has no place for it.
     public let minutesFromUTC: Int?
+    /// How far a person has turned what is shown, clockwise: 90, 180, 270 degrees beside what the picture says itself; nil for not at all.
+    public let rotation: Int?
 
-    public init(category: String, name: String? = nil, dateSource: String? = nil, minutesFromUTC: Int? = nil) {
+    public init(
+        category: String, name: String? = nil, dateSource: String? = nil, minutesFromUTC: Int? = nil,
+        rotation: Int? = nil
+    ) {
         self.category = category
         self.name = name
         self.dateSource = dateSource
         self.minutesFromUTC = minutesFromUTC
+        self.rotation = rotation
     }
 
     /// Whether a file is called so still, without its extension: a number may have been put behind, or a `_` in the place of what

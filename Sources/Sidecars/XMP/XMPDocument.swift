@@ -96,6 +96,7 @@ public struct XMPDocument: Equatable, Sendable {
         add("smilepile:Name", entry.name)
         add("smilepile:DateSource", entry.dateSource)
         add("smilepile:MinutesFromUTC", entry.minutesFromUTC.map { String($0) })
+        add("smilepile:Rotation", entry.rotation.map { String($0) })
         for note in notes { add("smilepile:\(note.name)", note.text) }
         return Self.head + """
              <rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#">

@@ -6,7 +6,7 @@ struct XMPProperties {
         case dateTimeOriginal, dateCreated, createDate, dateTimeDigitized, description, title, rating
         case latitude, longitude
         case latitudeReference, longitudeReference, percentRating, sidecarExtension
-        case category, name, dateSource, minutesFromUTC
+        case category, name, dateSource, minutesFromUTC, rotation
     }
 
     private(set) var values: [Property: String] = [:]
@@ -35,6 +35,7 @@ struct XMPProperties {
         .init(namespace: XMPDocument.namespace, local: "Name"): .name,
         .init(namespace: XMPDocument.namespace, local: "DateSource"): .dateSource,
         .init(namespace: XMPDocument.namespace, local: "MinutesFromUTC"): .minutesFromUTC,
+        .init(namespace: XMPDocument.namespace, local: "Rotation"): .rotation,
     ]
 
     /// What an open element is. Only properties of the picture count: those inside a history or of another picture that

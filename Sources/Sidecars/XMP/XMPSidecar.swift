@@ -57,6 +57,7 @@ public struct XMPSidecar: Equatable, Sendable {
             category: category,
             name: properties[.name].flatMap { SidecarText.line($0, limit: LibraryEntry.nameLength) },
             dateSource: properties[.dateSource],
-            minutesFromUTC: minutes.flatMap { (-960...960).contains($0) ? $0 : nil })
+            minutesFromUTC: minutes.flatMap { (-960...960).contains($0) ? $0 : nil },
+            rotation: properties[.rotation].flatMap { Int($0) }.flatMap { [90, 180, 270].contains($0) ? $0 : nil })
     }
 }

@@ -16,7 +16,7 @@ final class KeptPictures: Sendable {
     struct Key: Hashable {
         let token: String
         let path: String
-        let digest: String
+        let version: String
     }
 
     private struct Kept {

@@ -23,7 +23,7 @@ extension Router {
                 let facts = try JSONDecoder().decode(PictureFacts.self, from: reply)
                 let response = PictureResponse.make(
                     facts, file, kind: kind, named: "\(uuid.lowercased())-\(kind)", for: head)
-                guard let key, let age, key.digest == facts.contentDigest,
+                guard let key, let age, key.version == facts.version,
                     let made = try? await disk.run({ Self.whole(response) })
                 else { return response }
                 pictures.keep(made, as: key, asOf: age, now: MonotonicClock.now())
@@ -47,13 +47,13 @@ extension Router {
 }
 
 extension KeptPictures.Key {
-    /// Nil where a request asks for more than a whole thumbnail by its digest.
+    /// Nil where a request asks for more than a whole thumbnail by its version.
     init?(_ head: RequestHead, token: String) {
         guard head.method == .get, head.path.hasSuffix("/thumbnail"), head.query.count == 1,
-            let digest = head.argument("v"),
+            let version = head.argument("v"),
             ["range", "if-none-match", "if-range"].allSatisfy({ head.header($0) == nil })
         else { return nil }
-        self.init(token: token, path: head.path, digest: digest)
+        self.init(token: token, path: head.path, version: version)
     }
 }
 
@@ -68,6 +68,11 @@ struct PictureFacts: Decodable {
     let contentDigest: String
     /// The photo's file name where it came from.
     let name: String?
+    /// Degrees by which the photo is shown turned; nil where it is not.
+    var rotation: Int? = nil
+
+    /// What changes whenever what is shown does.
+    var version: String { contentDigest + (rotation.map { "r\($0)" } ?? "") }
 }
 
 /// Whether a browser may show a picture again that it was given.
@@ -105,10 +110,10 @@ enum PictureResponse {
         let type = facts.mediaType.lowercased()
         let isShown = shown[type] != nil
         // Only what a header can have; the daemon's digest is hexadecimal.
-        let digest = facts.contentDigest.filter { $0.isASCII && ($0.isLetter || $0.isNumber) }
-        let tag = "\"\(digest)-\(kind)\""
-        // An address with the digest means these bytes for ever; they are one family's all the same.
-        let isFixed = !digest.isEmpty && head.argument("v") == digest
+        let version = facts.version.filter { $0.isASCII && ($0.isLetter || $0.isNumber) }
+        let tag = "\"\(version)-\(kind)\""
+        // An address with the version means these bytes for ever; they are one family's all the same.
+        let isFixed = !version.isEmpty && head.argument("v") == version
         let cacheControl =
             switch caching {
             case .byDigest: isFixed ? "private, max-age=31536000, immutable" : "private, no-cache"

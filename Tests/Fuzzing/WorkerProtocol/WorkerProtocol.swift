@@ -40,7 +40,8 @@ enum WorkerProtocolFuzz: FuzzTarget {
             WorkerProtocol.line(WorkerReply(outcome: $0, lackedMemory: true, cell: cell, prepared: [shape]))
         }
         let requests: [[UInt8]] = [
-            WorkerRequest.convert, .thumbnail, .preview, .bare, .readFacts, .pixels(width: 80, height: 60),
+            WorkerRequest.convert, .thumbnail(), .preview(turned: 90), .bare(), .whole(turned: 270), .readFacts,
+            .pixels(width: 80, height: 60, turned: 180),
             .sheet(fonts: 2),
             .proceed(bytes: 100 << 20), .fork(prepared: [shape]),
         ].compactMap { WorkerProtocol.line($0) }

@@ -84,14 +84,17 @@ export function newest(read, show, fail) {
   };
 }
 
+/** What changes whenever what is shown of a photo does: its file, and how far it is turned. */
+export const pictureVersion = ({ contentDigest, rotation }) => (rotation ? `${contentDigest}r${rotation}` : contentDigest);
+
 /**
- * The address of a picture. With the digest of what is shown it may be kept for ever: other content has another
+ * The address of a picture. With the version of what is shown it may be kept for ever: other content has another
  * address.
  */
 export function pictureAddress(photo, kind, parameters = {}) {
-  const query = new URLSearchParams({ v: photo.contentDigest, ...parameters });
+  const query = new URLSearchParams({ v: pictureVersion(photo), ...parameters });
   return `/photos/${photo.uuid}/${kind}?${query}`;
 }
 
-/** The address of a picture of a photo in the trash. Without the digest, so that a browser asks each time whether it is there. */
+/** The address of a picture of a photo in the trash. Without the version, so that a browser asks each time whether it is there. */
 export const trashedPictureAddress = (photo, kind) => `/trash/${photo.uuid}/${kind}`;

@@ -155,7 +155,7 @@ class KidsScreen extends Component {
     if (isFilm) this.#film.show(photo);
     else this.#film.stop();
     if (!isFilm) this.#surface.show({
-      key: photo.uuid, pictures: (box) => picturesFor(photo, box),
+      key: `${photo.uuid} ${photo.rotation ?? 0}`, pictures: (box) => picturesFor(photo, box),
       width: photo.width, height: photo.height, description: [photo.caption || photo.name, photo.takenAt && photoTime(photo)].filter(Boolean).join(', '),
     });
     const near = await list.photosIn(Math.max(0, this.#position - 1), Math.min(this.#position + 3, list.total));

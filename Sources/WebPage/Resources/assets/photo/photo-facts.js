@@ -13,7 +13,7 @@ import { download, moveTo } from '../timeline/photo-actions.js';
 
 const sealedFields = ['childName', 'childAge', 'milestone', 'location', 'tags', 'notes', 'metadata'];
 
-/** Events: `slides` when somebody wants a slideshow. */
+/** Events: `slides` when somebody wants a slideshow, `turn` with degrees clockwise as `detail` when the photo is to be turned. */
 class PhotoFacts extends Component {
   #photo;
   #categories = [];
@@ -21,6 +21,10 @@ class PhotoFacts extends Component {
   #caption = element('textarea', { name: 'caption', maxlength: '2000', rows: '2' });
   #category = element('select', {});
   #facts = element('dl');
+  #turns = session.may('photo.rotate')
+    ? [[-90, 'photo.turnLeft'], [90, 'photo.turnRight']].map(([detail, name]) => textButton(
+      t(name), () => this.dispatchEvent(new CustomEvent('turn', { detail })), { icon: detail > 0 ? 'turn' : 'turn-left' }))
+    : [];
 
   connectedCallback() {
     this.setAttribute('role', 'region');
@@ -35,6 +39,7 @@ class PhotoFacts extends Component {
       element(
         'div', { class: 'buttons' },
         session.may('photo.edit') && textButton(t('photo.editDate'), () => this.#editDate(), { icon: 'calendar' }),
+        ...this.#turns,
         textButton(t('slides.begin'), () => this.dispatchEvent(new Event('slides')), { icon: 'slides' }),
         textButton(t('photo.downloadPhoto'), () => download(this.#photo, 'photo'), { icon: 'download' }),
         textButton(t('photo.downloadOriginal'), () => download(this.#photo, 'original'), { icon: 'download' }),
@@ -63,6 +68,7 @@ class PhotoFacts extends Component {
     if (document.activeElement !== this.#caption) this.#caption.value = photo.caption ?? '';
     this.#category.replaceChildren(...this.#categories.map(({ id, displayName }) => element('option', { value: String(id) }, displayName)));
     this.#category.value = String(photo.categoryId);
+    for (const button of this.#turns) button.hidden = photo.kind === 'film' || Boolean(photo.unseenBy);
     const source = photo.dateSource && t(`dateSource.${photo.dateSource}`);
     // Only of one that was renamed: else the name says it.
     const sourceName = photo.sourceName?.startsWith(photo.name) ? undefined : photo.sourceName;

@@ -1,7 +1,7 @@
 // One photo in the whole window. Its neighbours are those of the list that it was opened from, and are loaded before
 // one goes to them.
 
-import { ask, pictureAddress } from '../core/daemon.js';
+import { ask, pictureAddress, pictureVersion } from '../core/daemon.js';
 import { Component, element, icon, iconButton, styles } from '../core/dom.js';
 import { describe } from '../core/dialog.js';
 import { observe } from '../core/observations.js';
@@ -10,7 +10,7 @@ import { address, back, filterParameters, go, photoFilter } from '../core/router
 import { session } from '../core/session.js';
 import { photoTime, shortClockTime, t } from '../core/text.js';
 import { attempt } from '../core/toasts.js';
-import { download, moveToTrash, setFavourite } from '../timeline/photo-actions.js';
+import { download, moveToTrash, setFavourite, turn } from '../timeline/photo-actions.js';
 import { PhotoList } from '../timeline/photo-list.js';
 import './film-player.js';
 import './photo-facts.js';
@@ -30,6 +30,8 @@ class PhotoView extends Component {
   /** The photo whose movement plays. */
   #moving;
   #isInList = false;
+  /** Turns that are under way, one after the other: each begins where the last one ended. */
+  #turned = Promise.resolve();
   /** What is being found out about the position. */
   #located = Promise.resolve();
   #parameters = new URLSearchParams();
@@ -49,6 +51,7 @@ class PhotoView extends Component {
   #favourite = iconButton('heart', t('photo.favourite'), () => this.#toggleFavourite(), { 'aria-pressed': 'false' });
   #send = iconButton('send', t('groups.send'), () => attempt(() => this.#sendToGroup()));
   #move = iconButton('film', t('film.move'), () => this.#toggleMovement(), { 'aria-pressed': 'false', hidden: true });
+  #turn = iconButton('turn', t('photo.turnRight'), () => this.#rotate(90), { class: 'icon-button turn' });
   #information = iconButton('info', t('photo.facts'), () => this.#toggleFacts(), { 'aria-expanded': 'false' });
 
   connectedCallback() {
@@ -65,6 +68,7 @@ class PhotoView extends Component {
         this.#move,
         session.may('photo.favorite') && this.#favourite,
         session.may('group.send') && this.#send,
+        session.may('photo.rotate') && this.#turn,
         iconButton('slides', t('slides.begin'), () => this.#beginSlides(), { class: 'icon-button slides' }),
         // On a phone the share sheet is how a photo leaves it, and saves it too.
         shares
@@ -79,6 +83,7 @@ class PhotoView extends Component {
     this.#surface.addEventListener('sharper', () => this.#sharpen());
     this.#surface.addEventListener('leave', () => this.#close());
     this.#facts.addEventListener('slides', () => this.#beginSlides());
+    this.#facts.addEventListener('turn', ({ detail }) => this.#rotate(detail));
     this.during(() => this.#stop?.());
     this.during(() => this.#unfollow?.());
     this.#title.focus();
@@ -193,11 +198,13 @@ class PhotoView extends Component {
     this.#surface.hidden = isFilm;
     if (isFilm) this.#film.show(photo);
     if (!isFilm) this.#surface.show({
-      key: `${photo.uuid} ${photo.contentDigest}`,
+      key: `${photo.uuid} ${pictureVersion(photo)}`,
       pictures: (box) => picturesFor(photo, box),
       width: photo.width, height: photo.height,
       description: [photo.caption || photo.name, photoTime(photo)].join(', '),
     });
+    this.#film.dataset.turned = photo.rotation ?? 0;
+    this.#turn.hidden = isFilm || Boolean(photo.unseenBy);
     // A placeholder is nothing to send.
     this.#send.hidden = Boolean(photo.unseenBy);
     if (photo.unseenBy && !isFilm) this.#say(t('photo.unseen'));
@@ -285,6 +292,18 @@ class PhotoView extends Component {
     if (photo) await attempt(() => setFavourite([photo], !photo.isFavorite));
   }
 
+  /** Turns the photo by degrees clockwise. */
+  #rotate(degrees) {
+    const { photo } = this;
+    if (!photo || !session.may('photo.rotate')) return;
+    this.#turned = this.#turned.then(() => attempt(async () => {
+      // What is pressed twice means the photo that was seen.
+      if (this.photo?.uuid !== photo.uuid) return;
+      const [turned] = await turn([this.photo], degrees);
+      if (turned && turned.uuid === this.#uuid) this.#become(turned);
+    }));
+  }
+
   /** Plays what a photo that moves has of movement, once, or ends that. */
   #toggleMovement() {
     const { photo } = this;
@@ -328,7 +347,8 @@ class PhotoView extends Component {
     const { photo } = this;
     const shown = ['jpg', 'jpeg', 'png', 'webp', 'avif', 'gif'];
     const extension = photo?.originalPath?.split('.').at(-1).toLowerCase();
-    if (photo?.kind !== 'film' && photo?.originalPath && photo.originalPath !== photo.path && shown.includes(extension)) {
+    // An original is as the camera held it.
+    if (photo?.kind !== 'film' && !photo?.rotation && photo?.originalPath && photo.originalPath !== photo.path && shown.includes(extension)) {
       this.#surface.sharpen(pictureAddress(photo, 'original'));
     }
   }
@@ -351,7 +371,8 @@ class PhotoView extends Component {
     if (event.key === ' ' && (!['film', 'moving'].includes(this.photo?.kind) || event.target.closest?.('button, video'))) return;
     const keys = {
       ' ': () => (this.photo.kind === 'film' ? this.#film.toggle() : this.#toggleMovement()),
-      Escape: () => this.#close(), f: () => this.#toggleFavourite(), s: () => this.#beginSlides(), i: () => this.#toggleFacts(), Delete: () => this.#trash(),
+      Escape: () => this.#close(), f: () => this.#toggleFavourite(), s: () => this.#beginSlides(), i: () => this.#toggleFacts(),
+      r: () => this.#rotate(90), R: () => this.#rotate(-90), Delete: () => this.#trash(),
       '+': () => this.#surface.zoom(1.4), '=': () => this.#surface.zoom(1.4), '-': () => this.#surface.zoom(1 / 1.4), 0: () => this.#surface.fit(),
       ArrowLeft: () => this.#surface.pan(80, 0) || this.#step(-1), ArrowRight: () => this.#surface.pan(-80, 0) || this.#step(1),
       ArrowUp: () => this.#surface.pan(0, 80), ArrowDown: () => this.#surface.pan(0, -80),

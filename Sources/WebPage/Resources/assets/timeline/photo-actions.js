@@ -18,7 +18,7 @@ const fewestAtOnce = 20;
 const mostAtOnce = 500;
 
 /** What the parts changed together. */
-async function inParts(ids, work) {
+async function inParts(ids, work, most = mostAtOnce) {
   let changed = 0;
   let size = 2 * fewestAtOnce;
   for (let done = 0; done < ids.length;) {
@@ -30,7 +30,7 @@ async function inParts(ids, work) {
     const possible = Math.floor(part.length * aim / Math.max(performance.now() - start, 0.1));
     // Half as many or twice as many at most: one message that had to wait for something else says little of the next.
     const wanted = Math.min(Math.max(possible, Math.floor(part.length / 2)), 2 * part.length);
-    size = Math.min(mostAtOnce, Math.max(fewestAtOnce, wanted));
+    size = Math.min(most, Math.max(fewestAtOnce, wanted));
   }
   return changed;
 }
@@ -53,6 +53,38 @@ export async function setFavourite(photos, isFavorite) {
   const set = (value) => inParts(ids, (part) => ask('photo.favorite', { ids: part, isFavorite: value, ignoreMissing: true }));
   const missing = ids.length - await set(isFavorite);
   toast(t(isFavorite ? 'action.favoured' : 'action.unfavoured', { count: photos.length - missing }), () => set(!isFavorite));
+}
+
+/** So many photos are turned at once: each of their pictures is decoded. */
+const mostTurned = 100;
+
+/**
+ * Turns photos by degrees clockwise, from where they are seen now; films stay as they are. Undoing turns each back, but for one that
+ * somebody has turned since.
+ *
+ * @param {Function} follow gets the photos as they are, after the turn and after it was undone
+ * @returns {Promise<Array>} the photos as they are now
+ */
+export async function turn(photos, degrees, follow = () => {}) {
+  const turns = photos.filter(({ kind, unseenBy }) => kind !== 'film' && !unseenBy).map(
+    ({ id, rotation = 0 }) => ({ id, from: rotation, to: (rotation + degrees + 360) % 360 }));
+  if (turns.length === 0) {
+    toast(t('action.notTurned'));
+    return [];
+  }
+  const send = async (ones) => {
+    const turned = [];
+    await inParts(ones, async (part) => {
+      const reply = await ask('photo.rotate', { turns: part, ignoreOthers: true });
+      turned.push(...reply.photos);
+      follow(reply.photos);
+      return reply;
+    }, mostTurned);
+    return turned;
+  };
+  const turned = await send(turns);
+  toast(t('action.turned', { count: turned.length }), () => send(turns.map(({ id, from, to }) => ({ id, from: to, to: from }))));
+  return turned;
 }
 
 /** Moves photos to a category. Undoing brings each back to where it was. */

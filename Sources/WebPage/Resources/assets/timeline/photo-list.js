@@ -31,11 +31,12 @@ export const shownAt = (photo) => photo.takenAt ?? photo.createdAt.replace(/Z$/,
 /** What tiles need of a photo. A million whole ones would be most of a browser's memory. */
 function slim(photo) {
   const {
-    id, uuid, contentDigest, name, caption, categoryId, isFavorite, unseenBy, kind, duration, width, height, datePrecision, takenOffset,
+    id, uuid, contentDigest, name, caption, categoryId, isFavorite, unseenBy, kind, duration, width, height, rotation, datePrecision,
+    takenOffset,
   } = photo;
   return {
-    id, uuid, contentDigest, name, caption, categoryId, isFavorite, unseenBy, kind, duration, width, height, datePrecision, takenOffset,
-    shownAt: shownAt(photo),
+    id, uuid, contentDigest, name, caption, categoryId, isFavorite, unseenBy, kind, duration, width, height, rotation, datePrecision,
+    takenOffset, shownAt: shownAt(photo),
   };
 }
 

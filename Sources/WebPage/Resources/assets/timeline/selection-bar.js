@@ -4,7 +4,7 @@ import { Component, element, iconButton } from '../core/dom.js';
 import { session } from '../core/session.js';
 import { number, t } from '../core/text.js';
 import { attempt } from '../core/toasts.js';
-import { chooseCategory, moveToTrash, setFavourite, writeCaption } from './photo-actions.js';
+import { chooseCategory, moveToTrash, setFavourite, turn, writeCaption } from './photo-actions.js';
 
 class SelectionBar extends Component {
   #count = element('strong', { class: 'number', role: 'status' });
@@ -28,6 +28,8 @@ class SelectionBar extends Component {
       this.#count,
       session.may('photo.favorite') && this.#favourite,
       session.may('photo.move') && iconButton('move', t('selection.move'), then(chooseCategory)),
+      // What is turned stays selected: half a turn is two of these.
+      session.may('photo.rotate') && iconButton('turn', t('selection.turn'), () => attempt(() => turn(selection.photos, 90, (turned) => this.#follow(turned)))),
       session.may('photo.caption') && iconButton('caption', t('selection.caption'), then(writeCaption)),
       iconButton('download', t('selection.download'), then(async (photos) => {
         const { downloadTogether } = await import('./zip-download.js');
@@ -51,6 +53,15 @@ class SelectionBar extends Component {
       });
     });
     this.#show();
+  }
+
+  /** Photos that are turned are selected as they are now: the next turn begins there. */
+  #follow(turned) {
+    const now = new Map(turned.map((photo) => [photo.id, photo]));
+    this.selection.add(this.selection.photos.filter(({ id }) => now.has(id)).map((photo) => {
+      const { rotation, width, height } = now.get(photo.id);
+      return { ...photo, rotation, width, height };
+    }));
   }
 
   #show() {

@@ -78,7 +78,7 @@ const keys = [
     ['walk', '← → ↑ ↓'], ['jump', 'PageUp PageDown Home End'], ['open', 'Enter'], ['size', '+ −'], ['select', 'Space'],
     ['range', 'Shift+← →'], ['day', 'D'], ['month', 'M'], ['everything', 'Ctrl+A'], ['trash', 'Delete'],
   ]],
-  ['keys.photo', [['neighbour', '← →'], ['zoom', '+ − 0'], ['favourite', 'F'], ['facts', 'I'], ['slides', 'S'], ['trash', 'Delete']]],
+  ['keys.photo', [['neighbour', '← →'], ['zoom', '+ − 0'], ['favourite', 'F'], ['facts', 'I'], ['turn', 'R Shift+R'], ['slides', 'S'], ['trash', 'Delete']]],
 ];
 
 /** Lists the keys, with a switch for those that a voice or a hand may press by mistake. */

@@ -1,6 +1,6 @@
 // The elements of a timeline: tiles, and the headings of months and days. They are used again as one scrolls.
 
-import { pictureAddress } from '../core/daemon.js';
+import { pictureAddress, pictureVersion } from '../core/daemon.js';
 import { element } from '../core/dom.js';
 import { isLarger, pictureKind } from '../core/pictures.js';
 import { day, month, photoTime, runningTime, shortDay, t } from '../core/text.js';
@@ -34,7 +34,7 @@ export function fillTile(tile, photo, href) {
     tile.classList.remove('loaded', 'favourite', 'selected', 'unseen-picture');
     return;
   }
-  if (shown?.uuid !== photo.uuid || shown.contentDigest !== photo.contentDigest) {
+  if (shown?.uuid !== photo.uuid || pictureVersion(shown) !== pictureVersion(photo)) {
     tile.classList.remove('loaded', 'unseen-picture');
     letGo(tile);
     tile.kind = 'thumbnail';
