@@ -66,6 +66,11 @@ extension BrowserTests {
                 try await page.wait(until: "document.querySelector('selection-bar')")
                 try await page.click(on: "Turn right")
                 try await page.waits(for: "2 photos turned", in: "toast-list")
+                let tiles = "[...document.querySelectorAll('.tile.loaded.selected')]"
+                try await page.wait(
+                    until:
+                        "\(tiles).filter((one) => one.photo.rotation === 90 && one.image.naturalWidth < one.image.naturalHeight).length === 2"
+                )
                 await page.picture("two selected photos that were turned")
                 try await page.click(on: "Turn right")
                 let selected = "document.querySelector('selection-bar').selection.photos"

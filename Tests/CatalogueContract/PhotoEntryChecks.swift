@@ -14,7 +14,7 @@ extension CatalogueContract {
             rich.photo.isFromAssets = true
             rich.photo.createdAt = Sample.time(.min)
             rich.photo.fileSize = 1 << 60
-            (rich.photo.width, rich.photo.height) = (1 << 30, 1)
+            (rich.photo.width, rich.photo.height, rich.photo.rotation) = (1 << 30, 1, .threeQuarters)
             rich.photo.isFavorite = true
             rich.photo.takenAt = LocalDateTime(milliseconds: .max)
             rich.photo.datePrecision = .month

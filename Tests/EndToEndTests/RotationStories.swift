@@ -106,7 +106,7 @@ import Testing
             }
             #expect(try await place.isConsistent(place.client()), "round \(round)")
         }
-        let check = try await place.smilepile("storage", "check", "--digests")
+        let check = try await place.smilepile("storage", "check")
         #expect(check.status == 0, "\(check.output)\(check.errors)")
         #expect(try await place.smilepile("down").status == 0)
     }

@@ -47,6 +47,14 @@ import Testing
         await stage.library.close()
     }
 
+    @Test func aPhotoThatIsTurnedIsSentTurned() async throws {
+        let stage = try await GroupStage()
+        _ = try await stage.mesh.send(RotatePhotos(turns: [PhotoTurn(id: 1, to: 90)]))
+        let sent = try await stage.send(to: try await stage.group())
+        #expect(sent.width == 240 && sent.height == 320)
+        await stage.library.close()
+    }
+
     @Test func of200SendsThatRaceExactlyOneWins() async throws {
         let stage = try await GroupStage(photos: 5)
         let (one, other) = (try await stage.group("one"), try await stage.group("other"))

@@ -1,5 +1,4 @@
 import Foundation
-import ImageWorkerProtocol
 import LibraryModel
 import LibraryTestSupport
 import SampleAlbum

@@ -83,7 +83,12 @@ extension CommandTable {
                     throw CommandFailure.local(
                         "\(why) Its file is \(path); look at it here: smilepile photos show \(id)")
                 }
-                session.show(answer) { _ in session.console.message("Opened \(path).") }
+                session.show(answer) { photo in
+                    session.console.message("Opened \(path).")
+                    guard photo.rotation != nil else { return }
+                    session.console.message(
+                        "It is turned for you, and its file is not: smilepile photos export \(id) --shown")
+                }
                 return .done
             }
         },
