@@ -193,6 +193,8 @@ static inline void cmicrohttpd_drop(struct MHD_Response *response) { MHD_destroy
 enum {
     /// What a response's callback returns when nothing more comes.
     CMICROHTTPD_END = -1,
+    /// The same where the rest could not be made: the connection is closed, so that the client does not take it for the end.
+    CMICROHTTPD_BROKEN = -2,
 };
 
 /// Size of a response of which nobody knows how long it gets.

@@ -99,6 +99,7 @@ package protocol CatalogueTransaction {
     var access: any AccessRepository { get }
     var devices: any DeviceRepository { get }
     var links: any LinkRepository { get }
+    var sentFiles: any SentFileRepository { get }
     var jobs: any JobRepository { get }
     var discardedFiles: any DiscardedFileRepository { get }
     var unfinishedBackups: any UnfinishedBackupRepository { get }

@@ -187,6 +187,7 @@ struct SQLTransaction: CatalogueTransaction {
     var access: any AccessRepository { AccessTable(connection: connection) }
     var devices: any DeviceRepository { DeviceTable(connection: connection) }
     var links: any LinkRepository { LinkTable(connection: connection) }
+    var sentFiles: any SentFileRepository { SentFileTable(connection: connection) }
     var jobs: any JobRepository { JobRows(connection: connection) }
     var failedSources: any FailedSourceRepository { FailedSourceTable(connection: connection) }
     var knownFiles: any KnownFileRepository { KnownFileTable(connection: connection) }

@@ -311,6 +311,7 @@ public final class PhotoLibrary: Sendable {
                 catalogue: catalogue, photoFiles: photoFiles, workers: workers, filmWorkers: filmWorkers, files: files,
                 width: width),
             UploadStore(namedFiles: namedFiles, files: files, due: due),
+            SentFileStore(catalogue: catalogue),
             PhotoImporter(
                 namedFiles: namedFiles, photoFiles: photoFiles, files: files, workers: width,
                 sourceClock: sourceClock),

@@ -48,6 +48,7 @@ public final class WebServer: Sendable {
     private let pictures: KeptPictures
     private let shared: SharedConnection
     private let members: SharedConnection
+    private let programs: SharedConnection
     private let links: LinkVisitors
 
     /// - Parameters:
@@ -69,6 +70,7 @@ public final class WebServer: Sendable {
         pictures = KeptPictures(seconds: limits.keptSeconds)
         shared = SharedConnection(connect: connect)
         members = SharedConnection(connect: connect)
+        programs = SharedConnection(connect: connect)
         let table = ConnectionTable(most: limits.connections, mostOfNetwork: limits.connectionsOfAddress)
         devices = Devices(pictures: pictures, shared: shared, onForget: table.cut(token:), connect: connect)
         links = LinkVisitors(shared: shared, table: table)
@@ -76,7 +78,7 @@ public final class WebServer: Sendable {
         let router = Router(
             safety: Safety(names: names), files: files, limits: limits,
             cookie: TokenCookie(port: address.port, isSecure: tls != nil), devices: devices,
-            pictures: pictures, disk: disk, members: members, table: table, links: links,
+            pictures: pictures, disk: disk, members: members, table: table, links: links, programs: programs,
             whereabouts: whereabouts, isSecure: tls != nil)
         let core = HTTPCore(limits: limits, table: table, headers: Safety.headers, accessLog: accessLog) {
             router.answer($0)
@@ -100,6 +102,7 @@ public final class WebServer: Sendable {
         await devices.stop()
         await shared.stop()
         await members.stop()
+        await programs.stop()
         await http.stop()
         await disk.shutDown()
     }

@@ -14,7 +14,8 @@ package enum CatalogueContract {
         ("trash", trash),
         ("categories", categories), ("swipes", swipes), ("reviews", reviews), ("review machines", reviewMachines),
         ("groups", groups), ("group hubs", groupHubs), ("access", access), ("jobs", jobs), ("job journal", journal),
-        ("discarded files", discardedFiles), ("devices", devices), ("links", links), ("settings", settings),
+        ("discarded files", discardedFiles), ("devices", devices), ("links", links), ("sent files", sentFiles),
+        ("settings", settings),
         ("overwritten", overwritten), ("unfinished backups", unfinishedBackups), ("made backups", madeBackups),
         ("known files", knownFiles), ("failed sources", failedSources),
     ]

@@ -163,6 +163,17 @@ import Testing
         try await after(CleanStorage())
         let code = try await after(InviteDevice()).code
         let device = try await after(PairDevice(code: code, name: "phone")).device
+        let program = try await after(MakeDevicePassword(id: device.id)).password
+        try await after(MakeSentFolder(password: program, path: ["From a phone"]))
+        let begunFile = try await after(BeginSentFile(password: program, path: ["a.jpg"], size: 1)).upload
+        try await after(DiscardSentFile(password: program, upload: begunFile))
+        #expect(
+            await status { try await after(FinishSentFile(password: program, upload: begunFile)) } == .notFound)
+        #expect(
+            await status {
+                try await after(MoveSentFile(password: program, from: ["a.jpg"], to: ["b.jpg"], replaces: true))
+            } == .notFound)
+        try await after(EndDevicePassword(id: device.id))
         try await after(SetDeviceRole(id: device.id, role: .looker))
         try await after(ForgetDevice(id: device.id))
         let link = try await after(CreateLink(photoIds: [1]))

@@ -14,6 +14,8 @@ package struct Tool: Sendable {
     package static let exiftool = Tool("exiftool")
     package static let magick = Tool("convert")
     package static let cjxl = Tool("cjxl")
+    package static let rclone = Tool("rclone")
+    package static let cadaver = Tool("cadaver")
     package static let openJPEG = Tool("opj_compress")
 
     private let name: String

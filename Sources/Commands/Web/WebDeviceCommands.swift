@@ -1,4 +1,5 @@
 import CommandLineInterface
+import ControlSocket
 import LibraryModel
 import ServiceMesh
 
@@ -65,6 +66,48 @@ extension CommandTable {
             }
         },
         Command(
+            words: ["web", "password"], summary: "Make a password for a program on a device that uploads by itself.",
+            details: """
+                For PhotoSync, FolderSync, Nextcloud's auto upload, rclone and others that speak WebDAV: what they send is
+                imported, and they see what this device has sent, and nothing else. A folder is a category. The address
+                and the password are printed once; a new password ends the one before. Only a parent's device may have
+                one, and it ends when the device is forgotten.
+                """,
+            operands: [Operand("DEVICE", help: "Its id, the beginning of that, or its name.")],
+            options: [.flag("revoke", help: "End the password: the device's programs are out at once.")],
+            examples: [
+                Example("smilepile web password 'Anna’s phone'", "What to enter into PhotoSync there."),
+                Example("smilepile web password 'Anna’s phone' --revoke", "When the program is not used any more."),
+            ]
+        ) { invocation, session in
+            let wanted = invocation.operand("DEVICE") ?? ""
+            return try await session.withLibrary { library in
+                let device = try await WebDevices.find(wanted, library)
+                guard !invocation.has("revoke") else {
+                    session.show(try await library.send(EndDevicePassword(id: device.id))) { device in
+                        session.console.result(
+                            "Programs on \(PlainText.neutralized(device.name)) are out. What they sent stays.")
+                    }
+                    return .done
+                }
+                let answer = try await library.send(MakeDevicePassword(id: device.id))
+                let address = WebDevices.programAddress(WebRecord.running(socket: session.socketPath))
+                session.show(answer) { made in
+                    var sheet = FactSheet()
+                    sheet.add("Address", address ?? "/dav/ behind the page's address")
+                    sheet.add("User name", made.user)
+                    sheet.add("Password", made.password)
+                    session.console.show(sheet)
+                    session.console.message(
+                        "The password is shown this once. End it: smilepile web password DEVICE --revoke")
+                    if address == nil {
+                        session.console.message("The page does not run. Start it: smilepile web --home")
+                    }
+                }
+                return .done
+            }
+        },
+        Command(
             words: ["web", "forget"], summary: "Forget a browser: it is out at once.",
             operands: [Operand("DEVICE", help: "Its id, the beginning of that, or its name.")],
             examples: [Example("smilepile web forget 'Old phone'", "One that is lost.")]
@@ -98,6 +141,11 @@ enum WebDevices {
                         + "smilepile web devices")
         }
         return device
+    }
+
+    /// Where programs of other devices put files; nil while the page does not run.
+    static func programAddress(_ record: WebRecord?) -> String? {
+        record.map { ($0.home?.addresses.first ?? $0.address) + "/dav/" }
     }
 
     /// By the whole id, else by the name, else by how the id begins.

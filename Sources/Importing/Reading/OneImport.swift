@@ -26,7 +26,7 @@ struct OneImport: Sendable {
     let namedFiles: NamedFiles
     let photoFiles: any PhotoFiles
     let files: BlockingPool
-    let category: Int64
+    var category: Int64
     /// The category of a name that a library's own sidecar gives, made where there is none; nil where the import was told one, and
     /// nothing beside a picture counts.
     var categoryNamed: (@Sendable (String) async throws -> LibraryModel.Category)?

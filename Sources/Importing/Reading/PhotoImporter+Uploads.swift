@@ -12,7 +12,8 @@ extension PhotoImporter {
         // All that can be refused, before it is made.
         _ = try await category(request.categoryId)
         _ = try await requireMesh().send(
-            OpenUploadSession(session: request.session, categoryId: request.categoryId))
+            OpenUploadSession(
+                session: request.session, categoryId: request.categoryId, endsWhenIdle: request.endsWhenIdle))
         return request
     }
 
@@ -64,10 +65,11 @@ extension PhotoImporter {
                 job.record(lines)
                 for line in lines { done.insert(line.item) }
                 if let path = taken.path {
-                    try await take(path, taken.items, done, by: one, job)
+                    let own = try await own(taken.categoryId, one)
+                    let lines = try await take(path, taken.items, done, by: own, job)
                     // Before the files go: a kill finds either them or their lines.
                     try await job.keep(checkpoint: JSONEncoder().encode(category))
-                    _ = try await mesh.send(SettleUploads(session: request.session, path: path))
+                    _ = try await mesh.send(SettleUploads(session: request.session, path: path, lines: lines))
                     isTold = false
                 } else if taken.isEnded {
                     break
@@ -96,10 +98,24 @@ extension PhotoImporter {
         }
     }
 
+    /// The import of a batch whose files have a category of their own, also where somebody has deleted that meanwhile.
+    private func own(_ category: Int64?, _ one: OneImport) async throws -> OneImport {
+        guard let category else { return one }
+        do {
+            let found = try await requireMesh().send(GetCategory(id: category))
+            var own = one
+            (own.category, own.categoryNamed) = (found.id, nil)
+            return own
+        } catch let error as MeshError where error.status == .notFound {
+            return one
+        }
+    }
+
     /// Imports the files of one batch; each gets a line.
+    /// - Returns: these lines.
     private func take(
         _ folder: String, _ items: [String], _ done: RecordedItems, by one: OneImport, _ job: Job
-    ) async throws {
+    ) async throws -> [ReceiptLine] {
         let (namedFiles, now) = (namedFiles, sourceClock.now())
         let (found, rest) = try await files.run {
             // What lies there has the names that it was announced by: of a device nothing is hidden.
@@ -109,13 +125,18 @@ extension PhotoImporter {
             return (found, try found.files.without(done, in: namedFiles.scratch))
         }
         job.record(found.refused.filter { !done.contains($0.item) })
+        var lines = found.refused
         let told = Set(found.refused.map(\.item)).union(try await files.run { try found.files.compactMap(\.item) })
         var next = UnknownFiles(rest, KnownPhotos(in: namedFiles.scratch))
         await take(&next, by: one, for: job, ifSettled: false) { file, ending in
             switch ending {
-            case .told(let outcome): note(outcome, of: file, in: job)
+            case .told(let outcome):
+                lines.append(outcome.line)
+                note(outcome, of: file, in: job)
             case .passedOver(let why):
-                note(OneImport.Outcome(line: one.line(file, .passedOver, why.rawValue)), of: file, in: job)
+                let outcome = OneImport.Outcome(line: one.line(file, .passedOver, why.rawValue))
+                lines.append(outcome.line)
+                note(outcome, of: file, in: job)
             }
         }
         if job.isInterrupted { throw CancellationError() }
@@ -123,9 +144,12 @@ extension PhotoImporter {
         for item in items where !told.contains(item) && !done.contains(item) {
             let name = item.split(separator: "/").last.map(String.init) ?? item
             let isSidecar = SidecarNames.isSidecar(name)
-            job.record(ReceiptLine(item: item, outcome: (isSidecar ? ImportOutcome.beside : .passedOver).rawValue))
+            let line = ReceiptLine(item: item, outcome: (isSidecar ? ImportOutcome.beside : .passedOver).rawValue)
+            lines.append(line)
+            job.record(line)
             job.advance(items: 1)
         }
+        return lines
     }
 
     /// The end, or that of one which was stopped: what is left has a line too.

@@ -27,6 +27,7 @@ struct SessionFile: Sendable {
     struct Opened: Codable, Sendable {
         let device: String
         let categoryId: Int64?
+        var endsWhenIdle: Bool?
     }
 
     struct Refused: Codable, Sendable {
@@ -94,7 +95,8 @@ struct SessionFile: Sendable {
         for text in data.split(separator: UInt8(ascii: "\n")) {
             guard let line = try? decoder.decode(Line.self, from: text) else { continue }
             if let opened = line.opened, session == nil {
-                session = UploadSession(device: opened.device, categoryId: opened.categoryId)
+                session = UploadSession(
+                    device: opened.device, categoryId: opened.categoryId, endsWhenIdle: opened.endsWhenIdle == true)
             }
             session?.take(line)
         }
@@ -106,7 +108,8 @@ extension UploadSession {
     /// A line of its file. What no file of ours says changes nothing.
     fileprivate mutating func take(_ line: SessionFile.Line) {
         if let job = line.job { self.job = job }
-        for file in line.added ?? [] where files.count < AnnounceUploads.maximumFiles && number(of: file) == nil {
+        for file in line.added ?? []
+        where files.count < AnnounceUploads.maximumFiles && (endsWhenIdle || number(of: file) == nil) {
             _ = add(file)
         }
         if let refused = line.refused, files.indices.contains(refused.file) {

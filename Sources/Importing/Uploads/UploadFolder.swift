@@ -4,6 +4,7 @@ import Foundation
 import LibraryModel
 import ServiceMesh
 import TextFolding
+import ZipArchive
 
 /// Where uploads lie: `uploads/` in the library's folder. An upload is `ID.part`, with what is known of it in `ID.json`; an
 /// import has the files that it takes in `import-ID/`, under their own names and in folders as they were in. Everything here blocks.
@@ -79,6 +80,30 @@ struct UploadFolder: Sendable {
         let descriptor = clinux_open(part(id), flags | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else { throw FileSystem.Failure(action: "open", path: part(id), code: errno) }
         return OwnedFile(owning: descriptor)
+    }
+
+    /// Writes down anew what is known of an upload, durably.
+    func describe(_ id: String, _ facts: Facts) throws {
+        let encoded = Array(try JSONEncoder().encode(facts))
+        let next = self.facts(id) + ".next"
+        try FileSystem.withFile(next, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW) { descriptor in
+            guard write(descriptor, encoded, encoded.count) == encoded.count else {
+                throw FileSystem.Failure(action: "write", path: next, code: errno)
+            }
+            try FileSystem.sync(descriptor, next)
+        }
+        try FileSystem.rename(next, to: self.facts(id))
+        try FileSystem.sync(path)
+    }
+
+    /// What the bytes of an upload are, which are durable then.
+    func content(of id: String, _ facts: Facts) throws -> (digest: String, content: FileContent) {
+        try FileSystem.withFile(part(id), O_RDONLY | O_NOFOLLOW) { descriptor in
+            let content = FileContent(head: try FileContent.head(of: descriptor), name: facts.name)
+            let digest = try ContentDigest(ofDescriptor: descriptor).sha256.hex
+            try FileSystem.sync(descriptor, part(id))
+            return (digest, content)
+        }
     }
 
     /// Open at its end.

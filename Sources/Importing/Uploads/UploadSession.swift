@@ -12,6 +12,8 @@ struct UploadSession: Sendable {
         let size: Int64
         /// Milliseconds since 1970.
         let modifiedAt: Int64?
+        /// Of this file alone; absent for the session's.
+        var categoryId: Int64?
     }
 
     enum State: Sendable, Equatable {
@@ -48,6 +50,8 @@ struct UploadSession: Sendable {
 
     let device: String
     let categoryId: Int64?
+    /// Whether all files have come when none came for some seconds. They are added whole.
+    let endsWhenIdle: Bool
     var job: JobID?
     /// Whether no more files are announced.
     private(set) var isWhole = false
@@ -72,9 +76,10 @@ struct UploadSession: Sendable {
     /// Files that have arrived and wait for no other, in the order in which they did.
     private var ready: [Int] = []
 
-    init(device: String, categoryId: Int64?) {
+    init(device: String, categoryId: Int64?, endsWhenIdle: Bool = false) {
         self.device = device
         self.categoryId = categoryId
+        self.endsWhenIdle = endsWhenIdle
     }
 
     // MARK: What is to come
@@ -171,7 +176,11 @@ struct UploadSession: Sendable {
         group.open -= 1
         groups[key] = group
         let together = group.isMixed ? (group.open == 0 ? group.files : []) : [number]
-        ready += together.filter { if case .arrived = states[$0] { true } else { false } }
+        // Of files that are added one by one, some may wait already.
+        let waiting = group.isMixed ? Set(ready) : []
+        ready += together.filter { number in
+            if case .arrived = states[number] { !waiting.contains(number) } else { false }
+        }
     }
 
     // MARK: What is imported
@@ -179,13 +188,14 @@ struct UploadSession: Sendable {
     var hasReady: Bool { !ready.isEmpty }
     var isSettled: Bool { isWhole && settled == files.count }
 
-    /// The next files, with their uploads: some, and all that belong together.
+    /// The next files, with their uploads: some of one category, and all that belong together.
     func next(_ count: Int) -> [(number: Int, upload: String)] {
         var next: [(number: Int, upload: String)] = []
         var isOpen = ""
         for number in ready {
             let key = groupKey(number)
             if next.count >= count, key != isOpen { break }
+            if let first = next.first, files[first.number].categoryId != files[number].categoryId { break }
             isOpen = key
             if case .arrived(let upload) = states[number] { next.append((number, upload)) }
         }

@@ -31,12 +31,15 @@ extension UploadStore {
             )
         }
         let device = CallContext.current?.caller ?? ""
-        sessions[id] = UploadSession(device: device, categoryId: request.categoryId)
+        let endsWhenIdle = request.endsWhenIdle == true
+        sessions[id] = UploadSession(
+            device: device, categoryId: request.categoryId, endsWhenIdle: endsWhenIdle)
         opened[id] = now
         do {
             let folder = folder
             try await files.run { try FileSystem.makeFolder(folder.path) }
-            let opened = SessionFile.Opened(device: device, categoryId: request.categoryId)
+            let opened = SessionFile.Opened(
+                device: device, categoryId: request.categoryId, endsWhenIdle: endsWhenIdle ? true : nil)
             try await write([SessionFile.Line(opened: opened)], of: id)
         } catch {
             sessions[id] = nil
@@ -57,12 +60,14 @@ extension UploadStore {
         }
         if request.waitMs > 0 { await wait(for: id, milliseconds: request.waitMs) }
         if let session = sessions[id], session.batch == nil, session.hasReady { try await claimNext(id) }
+        if request.waitMs >= ImportUploads.patienceMs { try await endIfIdle(id) }
         guard let lines = sessions[id]?.takeLines(), let session = sessions[id] else { throw Self.noSession(id) }
         return TakenUploads(
             path: session.batch.map { folder.known(claim: $0.folder) },
             items: session.batch?.files.map { session.items[$0] } ?? [], lines: lines,
             isEnded: session.isSettled, files: session.files.count, settled: session.settled,
-            missing: session.missing, bytes: session.bytes, settledBytes: session.settledBytes)
+            missing: session.missing, bytes: session.bytes, settledBytes: session.settledBytes,
+            categoryId: session.batch?.files.first.flatMap { session.files[$0].categoryId })
     }
 
     /// Puts the next files into a folder of their own. What cannot be moved waits for the next try.
@@ -99,6 +104,7 @@ extension UploadStore {
         guard let batch = sessions[id]?.batch, folder.known(claim: batch.folder) == request.path else { return }
         try await write([SessionFile.Line(settled: batch.folder)], of: id)
         sessions[id]?.settleBatch()
+        tell(request.lines, of: id)
         let folder = folder
         try await files.run { folder.release([request.path]) }
     }
@@ -106,7 +112,8 @@ extension UploadStore {
     func look(_ id: String) throws -> WaitingUploads {
         guard let session = sessions[id.lowercased()] else { throw Self.noSession(id) }
         return WaitingUploads(
-            isWaiting: session.hasReady || session.batch != nil || session.isSettled || !session.lines.isEmpty,
+            isWaiting: session.hasReady || session.batch != nil || session.isSettled || !session.lines.isEmpty
+                || session.endsWhenIdle,
             files: session.files.count, missing: session.missing)
     }
 
@@ -119,6 +126,7 @@ extension UploadStore {
         sessions[id] = nil
         opened[id] = nil
         changed(id)
+        tellEnd(of: id)
         journal.forget(id)
         let left = zip(session.items, session.states).filter { $0.1 != .settled }.map(\.0)
         let told = session.lines.map(\.item)

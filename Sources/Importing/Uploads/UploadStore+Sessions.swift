@@ -67,7 +67,7 @@ extension UploadStore {
         return AnnouncedUploads(files: numbers.map { UploadPlace(file: $0, isMissing: $0.map(now.isMissing) ?? false) })
     }
 
-    private func requireRoom(for count: Int, in session: UploadSession) throws {
+    func requireRoom(for count: Int, in session: UploadSession) throws {
         let all = sessions.values.map(\.files.count).reduce(0, +)
         guard session.files.count < AnnounceUploads.maximumFiles, all + count <= AnnounceUploads.maximumFilesOfAll
         else {
@@ -80,11 +80,12 @@ extension UploadStore {
 
     func listSessions() -> UploadSessionList {
         UploadSessionList(
-            sessions: sessions.filter { Self.isCallers($0.value) }.sorted { $0.key < $1.key }.map { id, session in
-                UploadSessionState(
-                    session: id, job: session.job, categoryId: session.categoryId, files: session.files.count,
-                    bytes: session.bytes, missing: session.missing, missingBytes: session.missingBytes)
-            })
+            sessions: sessions.filter { Self.isCallers($0.value) && !$0.value.endsWhenIdle }.sorted { $0.key < $1.key }
+                .map { id, session in
+                    UploadSessionState(
+                        session: id, job: session.job, categoryId: session.categoryId, files: session.files.count,
+                        bytes: session.bytes, missing: session.missing, missingBytes: session.missingBytes)
+                })
     }
 
     func missing(_ request: ListMissingUploads) throws -> MissingUploads {

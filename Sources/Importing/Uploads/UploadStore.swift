@@ -10,6 +10,8 @@ import ServiceMesh
 /// of those that nobody imports. They are kept over restarts. It calls no other service.
 public actor UploadStore: MeshService {
     public static let serviceName = "UploadStore"
+    /// With room for those who wait until a file is imported.
+    public static let admission = AdmissionLimit(concurrent: 128, queued: 256)
     public static var messages: MessageList<UploadStore> {
         BeginUpload.self
         GetUploads.self
@@ -26,6 +28,7 @@ public actor UploadStore: MeshService {
         SettleUploads.self
         LookAtUploads.self
         CloseUploadSession.self
+        AddUpload.self
     }
 
     /// An import that waits for a person may take its time; after this its uploads are gone, as its receipt then tells.
@@ -43,6 +46,10 @@ public actor UploadStore: MeshService {
     var opened: [String: UInt64] = [:]
     /// Imports that wait for files of sessions.
     var waiting: [String: AsyncStream<Never>.Continuation] = [:]
+    /// Those who wait until a file of a session is imported, by its number.
+    var outcomes: [String: [Int: AsyncStream<ReceiptLine>.Continuation]] = [:]
+    /// Files that are being added, by session.
+    var adding: [String: Int] = [:]
     private(set) var clock: MeshClock?
     /// Of those that are being written from afar, in the order in which they were opened.
     private var intakes: [(id: String, intake: BoundedIntake)] = []
@@ -77,6 +84,7 @@ public actor UploadStore: MeshService {
         sweeping?.cancel()
         await sweeping?.value
         for ending in waiting.values { ending.finish() }
+        for feed in outcomes.values.flatMap(\.values) { feed.finish() }
     }
 
     // MARK: One upload
@@ -238,7 +246,7 @@ public actor UploadStore: MeshService {
         try await discard([id])
     }
 
-    private static func gone(_ id: String) -> MeshError {
+    static func gone(_ id: String) -> MeshError {
         MeshError(
             .notFound,
             "There is no upload '\(id.prefix(40))': it was imported, discarded, or forgotten after a day. Upload it again."
@@ -273,7 +281,7 @@ public actor UploadStore: MeshService {
         }
     }
 
-    private static func check(_ id: String, _ facts: UploadFolder.Facts, _ folder: UploadFolder) throws {
+    static func check(_ id: String, _ facts: UploadFolder.Facts, _ folder: UploadFolder) throws {
         guard let size = try folder.status(id)?.size else { throw gone(id) }
         guard let announced = facts.size, size != announced else { return }
         throw MeshError(

@@ -16,6 +16,8 @@ public struct Device: Codable, Sendable, Equatable, Identifiable {
     public let role: DeviceRole
     /// Of a child's device: the categories that it shows, ascending. Nil for others.
     public let categoryIds: [Int64]?
+    /// Whether programs on it have a password (``MakeDevicePassword``). Told by ``ListDevices`` alone; absent for no.
+    public var hasPassword: Bool?
 
     /// Unicode scalars.
     public static let nameLength = 1...100

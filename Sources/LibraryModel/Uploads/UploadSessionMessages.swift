@@ -29,11 +29,17 @@ public struct ImportUploads: Message {
     public let categoryId: Int64?
     /// As ``ImportPhotos/originals``.
     public let originals: Bool?
+    /// Whether the session has all of its files when none has come for some seconds, for programs that never say that they are done.
+    /// Its files are added whole (``AddUpload``), and none is announced. No unless told.
+    public let endsWhenIdle: Bool?
 
-    public init(session: String, categoryId: Int64? = nil, originals: Bool? = nil) {
+    public init(
+        session: String, categoryId: Int64? = nil, originals: Bool? = nil, endsWhenIdle: Bool? = nil
+    ) {
         self.session = session
         self.categoryId = categoryId
         self.originals = originals
+        self.endsWhenIdle = endsWhenIdle
     }
 }
 
@@ -105,7 +111,8 @@ public struct UploadPlace: Codable, Sendable, Equatable {
     }
 }
 
-/// The sessions that have not ended, of the device that asks; at this machine, those of all.
+/// The sessions that have not ended, of the device that asks; at this machine, those of all. Those that end when they are idle are not
+/// told: nobody has to choose anything for them.
 public struct ListUploadSessions: Message {
     public typealias Reply = UploadSessionList
     public static let method = "upload.sessions"
@@ -201,10 +208,51 @@ public struct OpenUploadSession: Message {
     public static let summary = "Makes a session of uploads, for an import."
     public let session: String
     public let categoryId: Int64?
+    /// As ``ImportUploads/endsWhenIdle``.
+    public let endsWhenIdle: Bool?
 
-    public init(session: String, categoryId: Int64?) {
+    public init(session: String, categoryId: Int64?, endsWhenIdle: Bool? = nil) {
         self.session = session
         self.categoryId = categoryId
+        self.endsWhenIdle = endsWhenIdle
+    }
+}
+
+/// Adds a whole file to a session that ends when it is idle, for the store of what programs have sent, and waits until it is imported. It
+/// is durable when the reply comes. It is a file of its own, also where the session has one of the same name, size and time.
+///
+/// Errors: `not_found` (the upload; with `session` among the details, the session), `failed_precondition` (bytes are missing; with
+/// `session`, it takes no more files), `invalid_argument` (what no photo and no film is), `resource_exhausted` (as ``AnnounceUploads``).
+public struct AddUpload: Message {
+    public typealias Reply = AddedUpload
+    public static let method = "upload.add"
+    public static let access = Role.service
+    public static let kind = MessageKind.write
+    public static let summary = "Adds a whole file to a session of uploads, and waits until it is imported."
+    public let session: String
+    public let upload: String
+    /// Of this file; the session's unless told.
+    public let categoryId: Int64?
+    /// Milliseconds.
+    public let waitMs: Int
+
+    public init(session: String, upload: String, categoryId: Int64?, waitMs: Int) {
+        self.session = session
+        self.upload = upload
+        self.categoryId = categoryId
+        self.waitMs = waitMs
+    }
+}
+
+public struct AddedUpload: Codable, Sendable {
+    /// SHA-256, lower-case hex.
+    public let digest: String
+    /// What became of it; absent where its turn has not come yet.
+    public let line: ReceiptLine?
+
+    public init(digest: String, line: ReceiptLine?) {
+        self.digest = digest
+        self.line = line
     }
 }
 
@@ -245,11 +293,14 @@ public struct TakenUploads: Codable, Sendable {
     public let files, settled, missing: Int
     /// The same of bytes.
     public let bytes, settledBytes: Int64
+    /// The category of the files in the folder, where they have one of their own.
+    public let categoryId: Int64?
 
     public init(
         path: String?, items: [String], lines: [ReceiptLine], isEnded: Bool, files: Int, settled: Int, missing: Int,
-        bytes: Int64, settledBytes: Int64
+        bytes: Int64, settledBytes: Int64, categoryId: Int64? = nil
     ) {
+        self.categoryId = categoryId
         self.path = path
         self.items = items
         self.lines = lines
@@ -271,10 +322,13 @@ public struct SettleUploads: Message {
     public static let summary = "Removes uploads of a session that were imported."
     public let session: String
     public let path: String
+    /// What became of the files in it, for those who wait for that.
+    public let lines: [ReceiptLine]
 
-    public init(session: String, path: String) {
+    public init(session: String, path: String, lines: [ReceiptLine]) {
         self.session = session
         self.path = path
+        self.lines = lines
     }
 }
 

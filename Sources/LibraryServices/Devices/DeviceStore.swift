@@ -15,6 +15,9 @@ public actor DeviceStore: MeshService {
         SetDeviceRole.self
         ForgetDevice.self
         ObserveDevices.self
+        MakeDevicePassword.self
+        EndDevicePassword.self
+        FindDeviceOfPassword.self
     }
 
     private static let codeBytes = 16
@@ -27,11 +30,13 @@ public actor DeviceStore: MeshService {
     /// Between two notes of a device's use, milliseconds.
     private static let noteDistance: Int64 = 3_600_000
 
-    private let catalogue: any Catalogue
+    let catalogue: any Catalogue
     private let access: LibraryAccess
     private let clock: BootClock
     /// By the digests of their tokens.
-    private var devices: [String: StoredDevice] = [:]
+    private(set) var devices: [String: StoredDevice] = [:]
+    /// Ids of devices by the digests of their programs' passwords.
+    var passwords: [String: String] = [:]
     /// Codes that wait, oldest first: their digests, when they end on ``clock``, and what the device may that comes with one.
     private var invitations: [(digest: String, end: Int64, rights: DeviceRights)] = []
     /// When wrong codes came, on ``clock``; of the last minute.
@@ -52,6 +57,8 @@ public actor DeviceStore: MeshService {
     public func start(on mesh: Mesh) async throws {
         let all = try await catalogue.read { try $0.devices.all() }
         devices = Dictionary(all.map { ($0.tokenDigest, $0) }, uniquingKeysWith: { first, _ in first })
+        let kept = try await catalogue.read { try $0.devices.passwords() }
+        passwords = Dictionary(kept.map { ($1, $0) }, uniquingKeysWith: { first, _ in first })
         publish()
     }
 
@@ -137,10 +144,18 @@ public actor DeviceStore: MeshService {
 
     // MARK: Letting in
 
+    private static let unpaired = MeshError(
+        .unauthenticated, "This device is not paired, or not any more. Pair it: smilepile web")
+
     func authenticate(_ token: String) async throws -> Device {
         guard let secret = BearerSecret(token, bytes: Self.tokenBytes), let found = devices[secret.digest] else {
-            throw MeshError(.unauthenticated, "This device is not paired, or not any more. Pair it: smilepile web")
+            throw Self.unpaired
         }
+        return try await noted(found)
+    }
+
+    /// The device, whose use is noted.
+    func noted(_ found: StoredDevice) async throws -> Device {
         let time = Timestamp.now()
         guard abs(time.milliseconds - found.device.lastSeenAt.milliseconds) >= Self.noteDistance else {
             return found.device
@@ -151,7 +166,7 @@ public actor DeviceStore: MeshService {
         // Nobody is kept out because a disk is full.
         try? await catalogue.write { try $0.devices.setLastSeen(time, of: device.id) }
         // It may have been forgotten meanwhile, or become another's.
-        guard let now = devices[found.tokenDigest]?.device else { return try await authenticate(token) }
+        guard let now = devices[found.tokenDigest]?.device else { throw Self.unpaired }
         return now
     }
 
@@ -159,8 +174,13 @@ public actor DeviceStore: MeshService {
     func list() async throws -> DeviceList {
         let stored = try await catalogue.read { try $0.devices.all() }
         let rights = Dictionary(stored.map { ($0.device.id, $0.device.rights) }) { first, _ in first }
+        let havePassword = Set(passwords.values)
         return DeviceList(
-            devices: devices.values.map { $0.device.with(rights[$0.device.id] ?? $0.device.rights) }.sorted {
+            devices: devices.values.map {
+                var device = $0.device.with(rights[$0.device.id] ?? $0.device.rights)
+                if havePassword.contains(device.id) { device.hasPassword = true }
+                return device
+            }.sorted {
                 ($0.createdAt.milliseconds, $0.id) < ($1.createdAt.milliseconds, $1.id)
             })
     }
@@ -185,7 +205,9 @@ public actor DeviceStore: MeshService {
         try await catalogue.write { transaction in
             try Self.require(rights.categoryIds, in: transaction)
             guard try transaction.devices.setRights(rights, of: id) else { throw Self.unknown }
+            if rights.role != .parent { _ = try transaction.devices.setPassword(nil, of: id) }
         }
+        if rights.role != .parent { passwords = passwords.filter { $0.value != id } }
         // It may have been forgotten meanwhile.
         let there = try stored(id)
         let device = there.device.with(rights)
@@ -196,19 +218,20 @@ public actor DeviceStore: MeshService {
         return device
     }
 
-    private func stored(_ id: String) throws -> StoredDevice {
+    func stored(_ id: String) throws -> StoredDevice {
         let id = id.lowercased()
         guard let stored = devices.values.first(where: { $0.device.id == id }) else { throw Self.unknown }
         return stored
     }
 
-    private static let unknown = MeshError(.notFound, "No such device is paired. See which are: smilepile web devices")
+    static let unknown = MeshError(.notFound, "No such device is paired. See which are: smilepile web devices")
 
     func forget(_ id: String) async throws -> Device {
         let stored = try stored(id)
         // Out at once, whatever becomes of the row: should it not go, nobody is let in before the next start, and whoever asked is told.
         devices[stored.tokenDigest] = nil
         changes[stored.device.id] = nil
+        passwords = passwords.filter { $0.value != stored.device.id }
         publish()
         await access.tell(.forgetting(stored.device.id))
         _ = try await catalogue.write { try $0.devices.remove(stored.device.id) }

@@ -14,6 +14,12 @@ package protocol DeviceRepository {
     /// - Throws: `noCategory`.
     func setRights(_ rights: DeviceRights, of id: String) throws -> Bool
     func setLastSeen(_ time: Timestamp, of id: String) throws
+    /// The digests of the passwords of devices' programs, by the devices' ids: SHA-256, lower-case hex.
+    func passwords() throws -> [String: String]
+    /// - Parameter digest: nil for none.
+    /// - Returns: false where there is no such device.
+    /// - Throws: the catalogue's own error where another device has the password.
+    func setPassword(_ digest: String?, of id: String) throws -> Bool
     /// - Returns: false where there was none.
     func remove(_ id: String) throws -> Bool
 }

@@ -72,5 +72,22 @@ struct DeviceTable: DeviceRepository {
         try connection.execute("UPDATE devices SET last_seen_at = ? WHERE id = ?", time.milliseconds, id)
     }
 
+    func passwords() throws -> [String: String] {
+        let all = try connection.query("SELECT device_id, digest FROM device_passwords") { row -> (String, String) in
+            (try row[0], try row[1])
+        }
+        return Dictionary(all) { first, _ in first }
+    }
+
+    func setPassword(_ digest: String?, of id: String) throws -> Bool {
+        let isThere = try connection.first("SELECT 1 FROM devices WHERE id = ?", id) { try $0[0] as Int } != nil
+        guard isThere else { return false }
+        try connection.execute("DELETE FROM device_passwords WHERE device_id = ?", id)
+        if let digest {
+            try connection.execute("INSERT INTO device_passwords (device_id, digest) VALUES (?, ?)", id, digest)
+        }
+        return true
+    }
+
     func remove(_ id: String) throws -> Bool { try connection.execute("DELETE FROM devices WHERE id = ?", id) > 0 }
 }

@@ -58,7 +58,10 @@ package enum CatalogueSchema {
                 name: "roles of devices; links for people without a device; photos that move and are two files; "
                     + "the text index is merged in steps",
                 script: deviceRoles + links + filmPairs + SearchMergeSchema.script),
-            Migration(version: 25, name: "photos that are turned", script: rotation),
+            Migration(
+                version: 25,
+                name: "photos that are turned; passwords of devices' programs, and what these have sent",
+                script: rotation + sentFiles),
         ]
 
     /// Sealed fields belonged to the row of a photo in the library, and went with it into nothing when that went to the trash.

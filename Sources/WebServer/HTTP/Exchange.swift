@@ -230,6 +230,9 @@ final class Exchange: Sendable {
         case .permanent(let permanent): bytes = UInt64(permanent.buffer.count)
         case .file(_, _, let count): bytes = count
         case .made(let made): bytes = UInt64(made.size)
+        // As a body of which nobody knows how long it gets: as long as the slowest client takes for a large one.
+        case .pages: bytes = UInt64(server.limits.unwantedBytes)
+        case .size: bytes = 0
         case .none, .events: bytes = 0
         }
         state.withLock { state in

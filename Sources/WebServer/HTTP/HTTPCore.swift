@@ -150,6 +150,20 @@ final class HTTPCore: Sendable {
             return made
         // Queued as it is.
         case .made: return nil
+        case .size(let count):
+            return MHD_create_response_from_callback(count, 1, { _, _, _, _ in CMICROHTTPD_BROKEN }, nil, nil)
+        case .pages(let pages):
+            let reader = PageReader(pages, connection, core)
+            return MHD_create_response_from_callback(
+                cmicrohttpd_unknown_size, 16 << 10,
+                { context, _, room, capacity in
+                    guard let context, let room else { return CMICROHTTPD_BROKEN }
+                    return Unmanaged<PageReader>.fromOpaque(context).takeUnretainedValue()
+                        .read(UnsafeMutableRawBufferPointer(start: room, count: capacity))
+                }, Unmanaged.passRetained(reader).toOpaque(),
+                { context in
+                    if let context { Unmanaged<PageReader>.fromOpaque(context).release() }
+                })
         case .events(let stream):
             let reader = EventReader(stream, connection, core)
             return MHD_create_response_from_callback(
@@ -162,6 +176,33 @@ final class HTTPCore: Sendable {
                 { context in
                     if let context { Unmanaged<EventReader>.fromOpaque(context).release() }
                 })
+        }
+    }
+}
+
+/// Reads pages for libmicrohttpd, and lets the connection sleep while the next one is made.
+private final class PageReader {
+    private let pages: PagedBody
+    private let connection: MHDConnection
+    private let core: HTTPCore
+
+    init(_ pages: PagedBody, _ connection: MHDConnection, _ core: HTTPCore) {
+        self.pages = pages
+        self.connection = connection
+        self.core = core
+    }
+
+    func read(_ room: UnsafeMutableRawBufferPointer) -> ssize_t {
+        let reading = pages.read(into: room) { [connection, core] in
+            guard core.mayFallAsleep() else { return nil }
+            connection.suspend()
+            return { core.wakeUp(connection) }
+        }
+        return switch reading {
+        case .bytes(let count): count
+        case .nothing: 0
+        case .end: CMICROHTTPD_END
+        case .broken: CMICROHTTPD_BROKEN
         }
     }
 }

@@ -6,15 +6,34 @@ struct RequestHead: Sendable {
         case post = "POST"
         case patch = "PATCH"
         case delete = "DELETE"
+        case put = "PUT"
+        case options = "OPTIONS"
+        case propfind = "PROPFIND"
+        case proppatch = "PROPPATCH"
+        case mkcol = "MKCOL"
+        case move = "MOVE"
+        case copy = "COPY"
+        case lock = "LOCK"
+        case unlock = "UNLOCK"
 
         /// Whether it only asks.
         var isSafe: Bool { self == .get || self == .head }
+
+        /// Whether it is none of those that the page and its programs use, but one of WebDAV's.
+        var isDAVs: Bool {
+            switch self {
+            case .get, .head, .post, .patch, .delete: false
+            case .put, .options, .propfind, .proppatch, .mkcol, .move, .copy, .lock, .unlock: true
+            }
+        }
     }
 
     let method: Method
     /// Begins with a slash and has only letters, digits, `.`, `_`, `-` and `/`. Nothing here needs more, so nothing has
-    /// to be decoded, and no two spellings mean one thing.
+    /// to be decoded, and no two spellings mean one thing. Below `/dav/` it is as it came, and ``davPath`` tells what it means.
     let path: String
+    /// The names below `/dav/`, decoded; nil for every other address.
+    let davPath: [String]?
     /// In the order of the address, decoded.
     let query: [(name: String, value: String)]
     /// Names in lower case, each once.
@@ -32,7 +51,8 @@ struct RequestHead: Sendable {
     private static let single: Set<String> = [
         "host", "origin", "cookie", "authorization", "content-length", "content-type", "range", "sec-fetch-site",
         "upload-name", "upload-folder", "upload-length", "upload-modified", "upload-offset", "last-event-id",
-        "if-none-match", "if-range", "idempotency-key", "x-forwarded-proto",
+        "if-none-match", "if-range", "idempotency-key", "x-forwarded-proto", "depth", "destination", "overwrite",
+        "x-oc-mtime", "content-range", "expect",
     ]
 
     /// - Parameter target: the path and query as they were sent.
@@ -41,13 +61,16 @@ struct RequestHead: Sendable {
         method: String, target: String, headers sent: [(String, String)], client: String, network: String? = nil,
         connection: UInt64 = 0
     ) throws(Refusal) {
-        guard let method = Method(rawValue: method) else {
+        let method = Method(rawValue: method)
+        let isDAVs = DAVPath.isBelow(target)
+        guard let method, isDAVs || !method.isDAVs else {
             throw Refusal(405, .unimplemented, "There is no such method here; use GET, HEAD, POST, PATCH or DELETE.")
         }
         let parts = target.split(separator: "?", maxSplits: 1, omittingEmptySubsequences: false)
-        guard let path = parts.first, path.hasPrefix("/"), path.utf8.allSatisfy(Self.isPlain) else {
+        guard let path = parts.first, path.hasPrefix("/"), isDAVs || path.utf8.allSatisfy(Self.isPlain) else {
             throw Refusal.notFound
         }
+        davPath = isDAVs ? try DAVPath.names(path) : nil
         var headers: [String: String] = [:]
         for (name, value) in sent {
             // `Host : x` is one header to some servers and another to others.

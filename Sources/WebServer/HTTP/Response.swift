@@ -22,6 +22,10 @@ struct Response: Sendable {
         case file(OwnedFile, from: UInt64, count: UInt64)
         /// As it was made, with all of its headers.
         case made(MadeResponse)
+        /// So many bytes of which none is sent: of HEAD, where there is no file to take them from.
+        case size(UInt64)
+        /// Made while it is sent.
+        case pages(PagedBody)
         /// As long as there is something to tell.
         case events(EventStream)
     }

@@ -21,6 +21,10 @@ final class Router: Sendable {
     /// Of links that the daemon has known lately.
     let knownLinks = KnownTokens()
     let links: LinkVisitors
+    /// For the questions of programs that upload by themselves.
+    let programs: SharedConnection
+    /// Passwords of such that the daemon has known lately, by their digests.
+    let knownPasswords = KnownTokens()
     let uploadSlots: UploadSlots
     let table: ConnectionTable
     let whereabouts: Whereabouts
@@ -30,7 +34,7 @@ final class Router: Sendable {
     init(
         safety: Safety, files: [StaticFile], limits: HTTPLimits, cookie: TokenCookie, devices: Devices,
         pictures: KeptPictures, disk: BlockingPool, members: SharedConnection, table: ConnectionTable,
-        links: LinkVisitors, whereabouts: Whereabouts, isSecure: Bool
+        links: LinkVisitors, programs: SharedConnection, whereabouts: Whereabouts, isSecure: Bool
     ) {
         self.safety = safety
         self.files = Dictionary(files.map { ($0.path, $0) }, uniquingKeysWith: { $1 })
@@ -49,6 +53,7 @@ final class Router: Sendable {
         self.members = members
         self.table = table
         self.links = links
+        self.programs = programs
         self.whereabouts = whereabouts
         self.isSecure = isSecure
         uploadSlots = UploadSlots(limits.picturesAtOnce)
@@ -74,6 +79,7 @@ final class Router: Sendable {
         // A browser sends no such header by itself, so nobody else's page can have it sent.
         if head.path.hasPrefix("/api/") { return try hub(head) }
         if head.path.hasPrefix("/s/") { return try link(head) }
+        if let place = head.davPath { return try dav(head, place) }
         // Of a phone's share sheet, where no service worker has taken it: the page opens, and says that there is nothing. It comes from
         // another app, changes nothing here, and its body is not read.
         if head.path == "/share" {
@@ -154,7 +160,7 @@ final class Router: Sendable {
     /// What a client tries that is not known. Each kind has requests of its own: a client that guesses the tokens of groups, or links, keeps
     /// no new browser out.
     enum Stranger: CaseIterable {
-        case code, browser, member, link
+        case code, browser, member, link, program
     }
 
     /// One of the few requests that somebody has who is not known.

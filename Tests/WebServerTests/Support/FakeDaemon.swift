@@ -45,6 +45,8 @@ final class FakeDaemon: Sendable {
         var links: [String: Link] = [:]
         /// What was asked of links.
         var visited: [[String: JSONValue]] = []
+        /// What the programs of each password have sent.
+        var programs: [String: SentFiles] = [:]
         /// Whether whoever asks is a child.
         var isKids = false
         /// Paths of uploads.
@@ -280,6 +282,12 @@ final class FakeConnection: DaemonConnection {
             case "upload.discard":
                 state.uploads[params["upload"]?.stringValue ?? ""] = nil
                 return [:]
+            case _ where method.hasPrefix("dav."):
+                guard var files = state.programs[params["password"]?.stringValue ?? ""] else {
+                    throw MeshError(.unauthenticated, "This password is not valid.")
+                }
+                defer { state.programs[params["password"]?.stringValue ?? ""] = files }
+                return try files.answer(method, params)
             default: throw MeshError(.unimplemented, "There is no method '\(method)'.")
             }
         }
@@ -380,6 +388,21 @@ final class FakeConnection: DaemonConnection {
                 _ = FileManager.default.createFile(atPath: path, contents: nil)
                 state.received[upload] = path
                 return (["upload": .string(upload)], path, O_WRONLY)
+            case "dav.begin":
+                guard var files = state.programs[params["password"]?.stringValue ?? ""] else {
+                    throw MeshError(.unauthenticated, "This password is not valid.")
+                }
+                defer { state.programs[params["password"]?.stringValue ?? ""] = files }
+                let upload = UUID().uuidString.lowercased()
+                let path = folder.file("sent-" + upload)
+                try files.begin(upload, params, at: path)
+                _ = FileManager.default.createFile(atPath: path, contents: nil)
+                return (["upload": .string(upload), "room": .integer(state.room)], path, O_WRONLY)
+            case "dav.open":
+                guard let files = state.programs[params["password"]?.stringValue ?? ""] else {
+                    throw MeshError(.unauthenticated, "This password is not valid.")
+                }
+                return (["mediaType": "image/jpeg"], try files.file(params), O_RDONLY)
             case "upload.begin":
                 let upload = UUID().uuidString.lowercased()
                 let path = folder.file("upload-" + upload)

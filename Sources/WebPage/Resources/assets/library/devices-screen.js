@@ -10,7 +10,7 @@ import { moment, relative, t } from '../core/text.js';
 import { attempt, toast } from '../core/toasts.js';
 import '../review/review-machines.js';
 import { roleFields, roleText } from './device-role.js';
-import { handedOver, reachable } from './handed-over.js';
+import { copied, handedOver, reachable } from './handed-over.js';
 import './made-links.js';
 
 class DevicesScreen extends Component {
@@ -49,7 +49,16 @@ class DevicesScreen extends Component {
           'div', {}, element('h2', {}, device.name),
           element('p', { class: 'quiet small' }, [
             t('devices.paired', { time: moment(device.createdAt) }), t('devices.seen', { time: relative(device.lastSeenAt) })].join(' · ')),
-          device.role && element('p', { class: 'small' }, roleText(device, categories))),
+          device.role && element('p', { class: 'small' }, roleText(device, categories)),
+          device.hasPassword && element('p', { class: 'small' }, t('devices.program.has')),
+          session.offers('device.makePassword') && device.role === 'parent' && element(
+            'p', {},
+            textButton(
+              t(device.hasPassword ? 'devices.program.again' : 'devices.program.make'), () => attempt(() => this.#program(device)), {
+                class: 'button small', 'aria-label': t('devices.program.for', { name: device.name }) }),
+            device.hasPassword && textButton(
+              t('devices.program.end'), () => this.#endProgram(device), {
+                class: 'button small', 'aria-label': t('devices.program.endFor', { name: device.name }) }))),
         session.may('device.setRole') && iconButton('caption', t('devices.change', { name: device.name }), () => this.#change(device, categories)),
         iconButton('trash', t('devices.forget', { name: device.name }), () => this.#forget(device)));
     }));
@@ -63,6 +72,33 @@ class DevicesScreen extends Component {
         const changed = await ask('device.setRole', { id: device.id, ...read(form) });
         toast(`${changed.name}: ${roleText(changed, categories)}`);
         if (!session.offers('device.observe')) await this.#read();
+      },
+    });
+  }
+
+  /** The password of a device's programs is shown once, with where it is entered. */
+  async #program(device) {
+    const { origin, isOnlyHere } = await reachable();
+    const { user, password } = await ask('device.makePassword', { id: device.id });
+    await this.#read();
+    await showDialog({
+      title: t('devices.program.for', { name: device.name }),
+      body: [
+        element('p', {}, t('devices.program.help')),
+        isOnlyHere && element('p', { class: 'attention' }, t('devices.onlyHere')),
+        element('h3', {}, t('devices.program.address')), ...copied(`${origin}/dav/`),
+        element('h3', {}, t('devices.program.user')), element('pre', { class: 'wrap' }, user),
+        element('h3', {}, t('devices.program.password')), ...copied(password),
+        element('p', { class: 'quiet small' }, t('devices.program.once'))].filter(Boolean),
+    });
+  }
+
+  #endProgram(device) {
+    confirmed({
+      title: t('devices.program.endFor', { name: device.name }), text: t('devices.program.endHelp'), action: t('devices.program.end'), danger: true,
+      act: async () => {
+        await ask('device.endPassword', { id: device.id });
+        await this.#read();
       },
     });
   }
