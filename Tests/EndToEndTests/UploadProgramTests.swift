@@ -32,11 +32,12 @@ extension WebTests {
         let environment: [String: String]
 
         /// - Returns: what it said, its log too.
-        func run(_ arguments: String...) async throws -> Outcome {
-            try await place.start(
+        func run(_ arguments: String...) async throws -> Outcome { try await start(arguments).outcome() }
+
+        func start(_ arguments: [String]) throws -> RunningProgram {
+            try place.start(
                 program, arguments + ["--retries", "1", "--low-level-retries", "2", "--stats", "0", "-v"],
-                with: environment
-            ).outcome()
+                with: environment)
         }
     }
 
@@ -95,6 +96,31 @@ extension WebTests {
             #expect(try await place.smilepile("web", "password", "phone", "--revoke").status == 0)
             let refused = try await remote.run("lsf", "home:")
             #expect(refused.status != 0 && refused.errors.contains("401"), "\(refused.errors)")
+        }
+    }
+
+    @Test(.enabled(if: Tool.rclone.isPresent, "needs rclone: Scripts/setup --tests"))
+    func aDaemonThatIsKilledWhileFilesComeHasEachOnceInTheEnd() async throws {
+        try await withPage { place, started in
+            _ = try await pair(place, started, as: "phone")
+            let album = place.folder.file("phone-album")
+            try SampleAlbum(width: 640, height: 480, seed: 97).write(count: 20, to: album)
+            let remote = try await rclone(place, started.address, try await password(place, of: "phone"))
+            let before = try place.client()
+            let first = try remote.start(["copy", album, "home:Phone", "--bwlimit", "200k"])
+            try await poll(for: "some of the photos") { try await before.call(CountPhotos()).count >= 5 }
+            before.close()
+            try await place.killDaemon()
+            try await place.up()
+            _ = try await first.outcome()
+            let second = try await remote.run("copy", album, "home:Phone")
+            #expect(second.status == 0, "\(second.errors)")
+            let third = try await remote.run("copy", album, "home:Phone")
+            #expect(third.status == 0 && !third.errors.contains("Copied"), "\(third.errors)")
+            let client = try place.client()
+            #expect(try await place.allPhotos(client).count == 23)
+            #expect(try await place.isConsistent(client))
+            client.close()
         }
     }
 

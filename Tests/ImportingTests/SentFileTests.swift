@@ -308,6 +308,52 @@ import Testing
         await test.library.close()
     }
 
+    /// Its bytes are safe meanwhile, and it is imported after a restart too.
+    @Test func aFileWhoseTurnHasNotComeIsKept() async throws {
+        let test = try await TestLibrary()
+        let bytes = try pictures(2, test)
+        let session = UUID().uuidString.lowercased()
+        let job = try await test.mesh.send(ImportUploads(session: session, endsWhenIdle: true)).job
+        _ = try await test.mesh.send(PauseJob(job: job))
+        // Nobody is to choose files for it, and no page shows it.
+        #expect(try await test.mesh.send(ListUploadSessions()).sessions.isEmpty)
+        // The same bytes under the same name twice are two files.
+        for bytes in [bytes[0], bytes[1], bytes[1]] {
+            let added = try await test.mesh.send(
+                AddUpload(session: session, upload: upload(bytes, test.mesh), categoryId: nil, waitMs: 1),
+                in: .root(mesh: test.mesh, role: .service))
+            #expect(added.line == nil && added.digest.count == 64)
+        }
+        await test.library.close()
+        let library = try await test.reopened()
+        _ = try await library.mesh.send(ResumeJob(job: job))
+        let end = try await library.mesh.send(WaitForJob(job: job))
+        #expect(end.outcomes == ["imported": 2, "duplicate": 1])
+        let lines = try await library.mesh.send(GetJobReceipt(job: job)).lines
+        #expect(lines.map(\.item).sorted() == ["a (2).jpg", "a (3).jpg", "a.jpg"])
+        await library.close()
+    }
+
+    private func upload(_ bytes: [UInt8], _ mesh: Mesh) async throws -> String {
+        let opened = try await mesh.send(BeginUpload(name: "a.jpg", size: Int64(bytes.count)))
+        let content = try #require(opened.content)
+        #expect(content.withDescriptor { Foundation.write($0, bytes, bytes.count) } == bytes.count)
+        return opened.upload
+    }
+
+    @Test func aSessionOfAPageTakesNoWholeFiles() async throws {
+        let test = try await TestLibrary()
+        let session = UUID().uuidString.lowercased()
+        _ = try await test.mesh.send(ImportUploads(session: session))
+        let upload = try await upload(try pictures(1, test)[0], test.mesh)
+        for (session, wanted) in [(session, MeshStatus.failedPrecondition), ("none", .notFound)] {
+            let add = AddUpload(session: session, upload: upload, categoryId: nil, waitMs: 1)
+            let refused = await status { _ = try await test.mesh.send(add, in: .root(mesh: test.mesh, role: .service)) }
+            #expect(refused == wanted)
+        }
+        await test.library.close()
+    }
+
     @Test func aLongFolderIsToldPageByPage() async throws {
         let test = try await TestLibrary()
         let program = try await Program(test.mesh)

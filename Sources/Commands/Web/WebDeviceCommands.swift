@@ -68,7 +68,7 @@ extension CommandTable {
         Command(
             words: ["web", "password"], summary: "Make a password for a program on a device that uploads by itself.",
             details: """
-                For PhotoSync, FolderSync, Nextcloud's auto upload, rclone and others that speak WebDAV: what they send is
+                For PhotoSync, FolderSync, rclone and others that speak WebDAV: what they send is
                 imported, and they see what this device has sent, and nothing else. A folder is a category. The address
                 and the password are printed once; a new password ends the one before. Only a parent's device may have
                 one, and it ends when the device is forgotten.

@@ -82,10 +82,12 @@ extension SentFileStore {
         for _ in 0..<3 {
             let session = try await session(of: file.device)
             do {
-                return try await mesh.send(
+                let added = try await mesh.send(
                     AddUpload(
                         session: session, upload: file.upload, categoryId: category,
-                        waitMs: FinishSentFile.patienceMs))
+                        waitMs: slow.contains(file.device) ? Self.shortPatienceMs : FinishSentFile.patienceMs))
+                if added.line == nil { slow.insert(file.device) } else { slow.remove(file.device) }
+                return added
             } catch let error as MeshError where error.details["session"] != nil || error.shortage == .count {
                 await forget(session, of: file.device)
                 // It is imported, and ends.
@@ -145,11 +147,18 @@ extension SentFileStore {
         case .unsupported, .damaged, .tooLarge, .passedOver:
             throw notTaken(
                 place, outcome,
-                "\(place.name) is not kept: \(line.detail ?? "it is no photo and no film"). Keep it where it is.")
+                "\(place.name) is not kept. \(why(outcome, line.detail)) Keep it where it is.")
         case .timedOut, .unreadable, .changed, .workerLost, .cancelled, .notSent:
             throw MeshError(
-                .unavailable, "\(place.name) could not be imported: \(line.detail ?? outcome.rawValue). Send it again.")
+                .unavailable, "\(place.name) could not be imported (\(outcome.rawValue)). Send it again.")
         }
+    }
+
+    private static func why(_ outcome: ImportOutcome, _ detail: String?) -> String {
+        guard let detail, outcome != .passedOver else {
+            return "It is no photo and no film\(detail.map { " (\($0))" } ?? "")."
+        }
+        return detail
     }
 
     private static func notTaken(_ place: SentPlace, _ outcome: ImportOutcome, _ message: String) -> MeshError {

@@ -1,6 +1,6 @@
 import ServiceMesh
 
-/// Makes a password for programs on a device that upload by themselves over WebDAV: PhotoSync, FolderSync, Nextcloud's auto upload,
+/// Makes a password for programs on a device that upload by themselves over WebDAV: PhotoSync, FolderSync,
 /// rclone. It is told here and never again, since the library keeps its digest, and takes the place of the one before. With it a program
 /// puts files in and sees what this device has sent, and nothing else (``ListSentFiles``).
 ///

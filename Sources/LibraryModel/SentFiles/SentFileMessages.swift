@@ -117,7 +117,7 @@ public struct FinishSentFile: Message {
     public static let access = Role.nobody
     public static let kind = MessageKind.write
     public static let summary = "Has a file imported that a device's program has sent."
-    /// Milliseconds for which the import is waited for.
+    /// Milliseconds for which the import is waited for; a second where the device's file before had to wait for so long.
     public static let patienceMs = 30_000
     public let password: String
     /// ``OpenedUpload/upload``.

@@ -202,7 +202,7 @@ export default {
   'devices.program.endHelp': 'Die App dort schickt keine Fotos mehr. Was sie geschickt hat, bleibt.',
   'devices.program.for': 'Automatisch hochladen von {name}',
   'devices.program.has': 'Eine App darauf lädt automatisch hoch',
-  'devices.program.help': 'Für eine App, die neue Fotos automatisch hochlädt, etwa PhotoSync, FolderSync oder Nextcloud (als WebDAV). Sie kann nur Fotos hinzufügen und auflisten, was sie selbst geschickt hat. Jeder Ordner der obersten Ebene ist eine Kategorie.',
+  'devices.program.help': 'Für eine App, die neue Fotos automatisch hochlädt, etwa PhotoSync oder FolderSync (als WebDAV). Sie kann nur Fotos hinzufügen und auflisten, was sie selbst geschickt hat. Jeder Ordner der obersten Ebene ist eine Kategorie.',
   'devices.program.make': 'Automatisch hochladen',
   'devices.program.once': 'Das Passwort wird nur dieses eine Mal gezeigt. Ein neues ersetzt es.',
   'devices.program.password': 'Passwort',

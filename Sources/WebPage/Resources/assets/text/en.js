@@ -202,7 +202,7 @@ export default {
   'devices.program.endHelp': 'The program there sends no more photos. What it has sent stays.',
   'devices.program.for': 'Upload by itself from {name}',
   'devices.program.has': 'A program on it uploads by itself',
-  'devices.program.help': 'For an app that uploads new photos by itself, such as PhotoSync, FolderSync or Nextcloud (as WebDAV). It can only add photos and list those it has sent. Each folder at the top is a category.',
+  'devices.program.help': 'For an app that uploads new photos by itself, such as PhotoSync or FolderSync (as WebDAV). It can only add photos and list those it has sent. Each folder at the top is a category.',
   'devices.program.make': 'Upload by itself',
   'devices.program.once': 'The password is shown this once. A new one ends it.',
   'devices.program.password': 'Password',
