@@ -87,6 +87,10 @@ let package = Package(
         .target(
             name: "CRaw", cxxSettings: [.treatAllWarnings(as: .error)],
             linkerSettings: [.linkedLibrary("raw")]),
+        // The configuration's file: C++ behind C as well. apt: "libtomlplusplus-dev"
+        .target(
+            name: "CTOML", cxxSettings: [.treatAllWarnings(as: .error)],
+            linkerSettings: [.linkedLibrary("tomlplusplus")]),
         // EXIF and XMP, for the image worker: C++ behind C, so that no exception meets a Swift frame. apt: "libexiv2-dev"
         .target(
             name: "CExiv2", cxxSettings: [.treatAllWarnings(as: .error)],
@@ -127,6 +131,8 @@ let package = Package(
         module("TextFolding", ["CUtf8proc"]),
         // File system calls with typed errors, and files that somebody else has named
         module("Files", ["ServiceMesh", "CLinux"]),
+        // The configuration's file, and which of its values count
+        module("Configuring", ["ServiceMesh", "Files", "CLinux", "CTOML"]),
         // Lists that are too long for memory
         module("Scratch", ["ServiceMesh", "Executors", "Files"]),
         module("Database", ["Executors", "CSQLite"]),
@@ -232,7 +238,9 @@ let package = Package(
         // What commands are made of: syntax, output, terminals, and the way to a daemon
         module(
             "CommandLineInterface",
-            ["ControlSocket", "LibraryModel", "ServiceMesh", "Files", "Executors", "CLinux", "CChafa"]),
+            [
+                "ControlSocket", "Configuring", "LibraryModel", "ServiceMesh", "Files", "Executors", "CLinux", "CChafa",
+            ]),
         // Photos on their way out, into a folder
         module(
             "Exporting", ["CommandLineInterface", "LibraryModel", "ServiceMesh", "Sidecars", "TextFolding", "CLinux"]),
@@ -244,15 +252,15 @@ let package = Package(
         module(
             "Diagnosis",
             [
-                "CommandLineInterface", "Supervision", "Sealing", "ControlSocket", "LibraryModel", "ServiceMesh",
-                "Files", "CLinux",
+                "CommandLineInterface", "Supervision", "Sealing", "ControlSocket", "Configuring", "LibraryModel",
+                "ServiceMesh", "Files", "CLinux",
             ]),
         // The table of commands, and all that have no module of their own
         module(
             "Commands",
             [
                 "CommandLineInterface", "Exporting", "Assistants", "Supervision", "Diagnosis", "ControlSocket",
-                "LibraryModel", "ServiceMesh", "Files", "QRCodes",
+                "Configuring", "LibraryModel", "ServiceMesh", "Files", "QRCodes",
             ]),
 
         // What measuring and the campaigns share: programs under test, their libraries, connections that keep accounts
@@ -277,15 +285,18 @@ let package = Package(
         // The daemon: opens a library and serves its messages on a socket until it is told to stop.
         program(
             "smilepiled",
-            ["SmilePile", "LibraryModel", "ControlSocket", "ServiceMesh", "Executors", "CSystemd", "CLinux"]),
+            [
+                "SmilePile", "LibraryModel", "ControlSocket", "Configuring", "ServiceMesh", "Executors", "CSystemd",
+                "CLinux",
+            ]),
         // The command line.
         program("smilepile", ["Commands"]),
         // The page for browsers, in front of a daemon's socket.
         program(
             "smilepile-web",
             [
-                "WebServer", "WebPage", "ControlSocket", "HomeAuthority", "LibraryModel", "ServiceMesh", "Executors",
-                "Files", "CSystemd",
+                "WebServer", "WebPage", "ControlSocket", "Configuring", "HomeAuthority", "LibraryModel", "ServiceMesh",
+                "Executors", "Files", "CSystemd",
             ]),
         // The helper that opens pictures, shut in: one of several, and of a life of seconds.
         program("smilepile-image-worker", path: "Sources/ImageWorker", ["PhotoConversion"]),
@@ -328,6 +339,7 @@ let package = Package(
         program("cell-probe", path: "Tests/CellProbe", ["PhotoConversion", "ImageWorkerProtocol", "CAttempts"]),
         tests("ExecutorsTests", ["Executors"]),
         tests("FilesTests", ["Files", "ServiceMesh", "TestSupport"]),
+        tests("ConfiguringTests", ["Configuring", "ServiceMesh", "TestSupport"]),
         tests("ScratchTests", ["Scratch", "TestSupport"]),
         tests("TextFoldingTests", ["TextFolding", "Randomness", "TestSupport"]),
         tests("ServiceMeshTests", ["ServiceMesh", "ServiceMeshTesting", "TestSupport"]),
@@ -419,7 +431,8 @@ let package = Package(
             "CommandsTests",
             [
                 "Commands", "CommandLineInterface", "Exporting", "Supervision", "Diagnosis", "ControlSocket",
-                "LibraryModel", "QRCodes", "ServiceMesh", "ServiceMeshTesting", "Sidecars", "TestSupport",
+                "Configuring", "LibraryModel", "QRCodes", "ServiceMesh", "ServiceMeshTesting", "Sidecars",
+                "TestSupport",
             ]),
         tests(
             "SimulationTests",

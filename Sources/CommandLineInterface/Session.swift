@@ -1,3 +1,4 @@
+import Configuring
 import Foundation
 import LibraryModel
 import ServiceMesh
@@ -9,6 +10,8 @@ package struct Session: Sendable {
     /// Absolute; relative paths start here.
     package let currentFolder: String
     package var socketPath: String
+    /// What the configuration's file says; nothing where it cannot be used, which only commands see that look after it.
+    package var configuration = Configuration.none
     package let wantsJSON: Bool
     /// Opens a connection to the socket at a path, or says that nothing answers there.
     package var connect: @Sendable (String) async throws -> any LibraryConnection
@@ -37,6 +40,15 @@ package struct Session: Sendable {
         self.wantsJSON = wantsJSON
         self.connect = connect
         self.pins = pins
+    }
+
+    /// The socket that is meant where the command line names none.
+    package var usualSocket: String { absolute(SocketConnection.defaultPath(environment, configuration)) }
+
+    /// The library that the environment or the configuration names, absolute; nil where neither does.
+    /// - Throws: `MeshError`.
+    package func namedLibrary() throws -> String? {
+        try configuration.text(.library, environment: environment).map(absolute)
     }
 
     /// Runs `body` with a connection that is closed afterwards.

@@ -7,7 +7,8 @@ import LibraryModel
 /// Every command, in the order in which help shows them.
 enum CommandTable {
     static let all: [Command] =
-        daemonCommands + [.doctor, metricsCommand] + serviceCommands + importCommands + watchFolderCommands
+        daemonCommands + [.doctor, metricsCommand] + configurationCommands + serviceCommands + importCommands
+        + watchFolderCommands
         + categoryCommands
         + photoCommands + [.export] + sheetCommands
         + photoChangeCommands
@@ -21,6 +22,7 @@ enum CommandTable {
 
     /// What each group is about, for its help page.
     static let groups = [
+        "config": "What the programs are started with: the file, and where each value comes from.",
         "service": "The daemon and the page as services of this user's systemd.",
         "watch-folder": "Folders from which what comes is imported by itself.",
         "categories": "Piles of photos with a name and a colour.",

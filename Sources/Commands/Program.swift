@@ -1,4 +1,5 @@
 import CommandLineInterface
+import Configuring
 import ControlSocket
 import Files
 import Foundation
@@ -81,6 +82,8 @@ public struct Program: Sendable {
             case .version:
                 console.result(CommandTable.versionLine)
                 return .done
+            case .bare(let options):
+                return await perform(Invocation(command: .welcome, options: options, operands: [:]))
             case .perform(let invocation): return await perform(invocation)
             }
         } catch {
@@ -90,10 +93,19 @@ public struct Program: Sendable {
 
     private func perform(_ invocation: Invocation) async -> ExitCode {
         let isJSON = invocation.has("json")
+        var configuration = Configuration.none
+        do {
+            configuration = try ConfigurationFile.usual(in: environment)
+        } catch {
+            guard Self.looksAfterConfiguration(invocation.command) else {
+                return report(CommandFailure(describing: error), asJSON: isJSON)
+            }
+        }
         var session = Session(
             console: console, environment: environment, currentFolder: currentFolder,
-            socketPath: SocketConnection.defaultPath(environment), wantsJSON: isJSON, connect: connect,
+            socketPath: SocketConnection.defaultPath(environment, configuration), wantsJSON: isJSON, connect: connect,
             pins: PINEntry(console: console, file: nil))
+        session.configuration = configuration
         let pinFile =
             invocation.value("pin-file") ?? environment["SMILEPILE_PIN_FILE"].flatMap { $0.isEmpty ? nil : $0 }
         session.pins = PINEntry(console: console, file: pinFile.map { $0 == "-" ? $0 : session.absolute($0) })
@@ -119,12 +131,17 @@ public struct Program: Sendable {
             // Every process is looked at.
             let found = try? await Console.offPool { [otherSockets] in otherSockets(socket) }
             let others = (found ?? []).prefix(3).map {
-                OtherSocket(path: $0, isNamed: isNamed, environment: environment)
+                OtherSocket(path: $0, isNamed: isNamed, environment: environment, configuration: configuration)
             }
             return report(.notRunning(socket: socket, isNamed: isNamed, elsewhere: others), asJSON: isJSON)
         } catch {
             return report(CommandFailure(describing: error), asJSON: isJSON)
         }
+    }
+
+    /// Whether a command does its work where the configuration cannot be used: it says so itself, or has no use for it.
+    private static func looksAfterConfiguration(_ command: Command) -> Bool {
+        ["config", "doctor", "help", "completions", "man-page"].contains(command.words.first)
     }
 
     private func report(_ failure: CommandFailure, asJSON: Bool) -> ExitCode {

@@ -18,6 +18,7 @@ struct Examination {
 
     func run() async throws -> Report {
         var findings = InstallationChecks.programs(try await surroundings.programs(), version: Release.version)
+        findings.append(try await surroundings.configuration())
         var daemon: (pid: Int32, version: String)?
         var folder = library.map(session.absolute)
         do {
@@ -45,7 +46,7 @@ struct Examination {
         findings.append(InstallationChecks.service(try await surroundings.service()))
         findings += try await libraries()
         let socket =
-            session.socketPath == SocketConnection.defaultPath(session.environment) ? nil : session.socketPath
+            session.socketPath == session.usualSocket ? nil : session.socketPath
         return Report(
             findings: findings.map { $0.at(socket) }, library: folder, socket: session.socketPath, daemon: daemon)
     }

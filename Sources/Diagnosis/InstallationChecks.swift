@@ -37,6 +37,22 @@ enum InstallationChecks {
         return findings + [.fine("program-versions", .installation, "The programs are of one version.")]
     }
 
+    /// A configuration that can be used.
+    /// - Parameter path: nil where there is none.
+    static func configuration(path: String?) -> Finding {
+        .fine(
+            "configuration", .installation,
+            path.map { "The configuration \($0) can be used." } ?? "There is no configuration: what is usual counts.")
+    }
+
+    /// - Parameter fault: the sentence that says what is wrong.
+    static func configuration(fault: String) -> Finding {
+        Finding(
+            "configuration", .installation, .problem, fault,
+            remedy: "Until it is put right, neither the daemon nor the page starts, and no other command works.",
+            command: "smilepile config edit")
+    }
+
     /// What is known of the daemon without its help.
     struct Outside: Sendable {
         let socket: String

@@ -1,8 +1,10 @@
 import CommandLineInterface
+import Configuring
 import ControlSocket
 import Foundation
 import LibraryModel
 import Sealing
+import ServiceMesh
 import Supervision
 
 /// What can be looked at without the daemon's help.
@@ -41,16 +43,33 @@ struct Surroundings: Sendable {
     /// - Parameter library: as the command line names it.
     func outside(library: String?) async throws -> InstallationChecks.Outside {
         let socket = session.socketPath
-        let isNamed = socket != SocketConnection.defaultPath(session.environment)
+        let isNamed = socket != session.usualSocket
         let (listener, others) = try await Console.offPool {
             (ListeningDaemon.process(at: socket), ListeningDaemon.sockets(except: socket))
         }
         let log = ControlAddress.stateFolder(session.environment) + "/daemon.log"
         return InstallationChecks.Outside(
             socket: socket, listener: listener, isThere: FileFacts.look(at: socket).kind == .socket,
-            others: others.map { OtherSocket(path: $0, isNamed: isNamed, environment: session.environment) },
+            others: others.map {
+                OtherSocket(
+                    path: $0, isNamed: isNamed, environment: session.environment, configuration: session.configuration)
+            },
             log: FileFacts.look(at: log).kind == .file ? log : nil,
             start: start(library: library))
+    }
+
+    /// Whether the configuration's file can be used.
+    func configuration() async throws -> Finding {
+        let environment = session.environment
+        return try await Console.offPool {
+            do {
+                let found = try ConfigurationFile.usual(in: environment)
+                for key in ConfigurationKey.allCases { _ = try found.setting(key, environment: environment) }
+                return InstallationChecks.configuration(path: found.path)
+            } catch {
+                return InstallationChecks.configuration(fault: MeshError(describing: error).message)
+            }
+        }
     }
 
     /// What to type to start the daemon.
@@ -63,6 +82,7 @@ struct Surroundings: Sendable {
     func library() -> String {
         ServiceUnit.system(serving: session.socketPath)?.library
             ?? UserManager(session.environment)?.unit(ServiceUnit.daemonName, serving: session.socketPath)?.library
+            ?? (try? session.namedLibrary())
             ?? LibraryPlace.usual(session.environment, home: NSHomeDirectory())
     }
 
@@ -81,7 +101,8 @@ struct Surroundings: Sendable {
         let state = try await manager.state(of: ServiceUnit.daemonName)
         return .known(
             isInstalled: isInstalled, isEnabled: state.isEnabled, activity: state.activity, restarts: state.restarts,
-            isForHome: manager.installed(ServiceUnit.pageName)?.text.contains("\"--home\"") ?? false,
+            isForHome: (manager.installed(ServiceUnit.pageName)?.text.contains("\"--home\"") ?? false)
+                || session.configuration.flag(.home),
             lingers: try await manager.lingers())
     }
 

@@ -14,6 +14,7 @@ package struct ServiceUnit: Sendable, Equatable {
     /// Variables that say where the programs find things: what was set where the unit is made holds for it too.
     static let variables = [
         "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "SMILEPILE_IMAGE_WORKER", "SMILEPILE_KEY_FILE",
+        "SMILEPILE_LIBRARY", "SMILEPILE_WORKERS", "SMILEPILE_LOG_LEVEL",
     ]
 
     /// What a unit runs.
@@ -53,6 +54,7 @@ package struct ServiceUnit: Sendable, Equatable {
                 [Service]
                 Type=notify
                 ExecStart=\(line([programs.daemon, "--socket", programs.socket] + library))
+                ExecReload=/bin/kill -HUP $MAINPID
                 \(environment(programs))\(daemonLife)
                 \(confinement)
                 [Install]

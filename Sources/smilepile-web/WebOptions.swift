@@ -1,3 +1,4 @@
+import Configuring
 import ControlSocket
 import Executors
 import Foundation
@@ -37,9 +38,14 @@ struct WebOptions {
           --name NAME        Another name under which browsers reach it, for a reverse proxy or a name of the house.
                              This machine's own name, alone and with .local, is one already. May be repeated.
           --access-log FILE  Writes down there what other machines ask of groups, without their tokens.
-          --socket PATH      The daemon's socket: $SMILEPILE_SOCKET, else $XDG_RUNTIME_DIR/smilepile/control.sock.
+          --socket PATH      The daemon's socket: else $SMILEPILE_SOCKET, what the configuration says, or
+                             $XDG_RUNTIME_DIR/smilepile/control.sock.
           --version          Print the version and exit.
           --help             Print this and exit.
+
+        Configuration: the table [web] of $CONFIGURATION_DIRECTORY/config.toml, else of smilepile/config.toml in
+        $XDG_CONFIG_HOME or ~/.config. It counts where no option says otherwise; --home, --listen, --tls-cert, --tls-key
+        and --insecure-http belong together, and one of them is in place of all that the file says of them.
 
         Examples:
           smilepile-web --home
@@ -49,12 +55,13 @@ struct WebOptions {
 
         """
 
-    /// Reads the command line; prints and exits where it asks for help or is wrong (2).
+    /// Reads the command line and the configuration; prints and exits where it asks for help or is wrong (2). Blocks.
+    /// - Throws: `MeshError`: why the configuration cannot be used.
     static func parse(
         _ arguments: [String] = CommandLine.arguments,
         environment: [String: String] = ProcessInfo.processInfo.environment,
         currentFolder: String = FileManager.default.currentDirectoryPath
-    ) -> WebOptions {
+    ) throws -> WebOptions {
         var values: [String: String] = [:]
         var names: [String] = []
         var (isInsecure, isHome) = (false, false)
@@ -82,6 +89,22 @@ struct WebOptions {
                 if name == "--name" { names.append(value) } else { values[name] = value }
             }
         }
+        let configuration = try ConfigurationFile.usual(in: environment)
+        let saysAddress =
+            isHome || isInsecure || ["--listen", "--tls-cert", "--tls-key"].contains { values[$0] != nil }
+        if !saysAddress {
+            (isHome, isInsecure) = (configuration.flag(.home), configuration.flag(.insecureHTTP))
+            for (option, key) in [("--listen", .listen), ("--tls-cert", .certificate), ("--tls-key", .certificateKey)]
+                as [(String, ConfigurationKey)]
+            {
+                values[option] = try configuration.text(key, environment: environment)
+            }
+        }
+        if values["--access-log"] == nil {
+            values["--access-log"] = try configuration.text(.accessLog, environment: environment)
+        }
+        if names.isEmpty { names = configuration.names }
+        let socket = try configuration.text(.socket, option: values["--socket"], environment: environment)
         let listen = values["--listen"].map { text -> ListeningAddress in
             guard let listen = ListeningAddress(text) else {
                 refuse("--listen takes an address in digits and a port, such as 127.0.0.1:8468, and not '\(text)'.")
@@ -106,7 +129,7 @@ struct WebOptions {
         func absolute(_ path: String) -> String { path.hasPrefix("/") ? path : currentFolder + "/" + path }
         return WebOptions(
             listen: listen ?? (isHome ? nil : .standard), isHome: isHome,
-            socket: absolute(ControlAddress.resolve(option: values["--socket"], environment: environment)),
+            socket: absolute(ControlAddress.resolve(option: socket, environment: environment)),
             certificate: certificate.map(absolute), key: key.map(absolute),
             accessLog: values["--access-log"].map(absolute), names: names)
     }

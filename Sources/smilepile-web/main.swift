@@ -26,7 +26,7 @@ let isKeeper = HomeKeeper.run(asked: CommandLine.arguments) { address, port in
 if isKeeper { exit(0) }
 
 do {
-    let options = WebOptions.parse()
+    let options = try WebOptions.parse()
     // The first thing of all: it gets nothing of what comes after.
     let connector = try Connector(socket: options.socket)
     // Everything that is a file, while files can still be opened. The order is that of what fails first.

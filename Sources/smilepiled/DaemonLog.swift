@@ -1,11 +1,13 @@
+import Configuring
 import ControlSocket
 import Executors
 import Foundation
 import ServiceMesh
+import Synchronization
 
 /// Lines on standard error: with the journal's `<priority>` prefix under systemd, with the time otherwise. Whatever a text
 /// has in it, it is one line, and tells a terminal nothing.
-struct DaemonLog {
+final class DaemonLog: Sendable {
     enum Priority: Int {
         case error = 3
         case warning = 4
@@ -13,8 +15,22 @@ struct DaemonLog {
     }
 
     private let isJournal = ProcessInfo.processInfo.environment["JOURNAL_STREAM"] != nil
+    /// The least urgent that is written, as a number of the journal's.
+    private let least = Atomic(Priority.info.rawValue)
+
+    /// What is written from now on.
+    func keep(_ level: LogLevel) {
+        let priority: Priority =
+            switch level {
+            case .error: .error
+            case .warning: .warning
+            case .info: .info
+            }
+        least.store(priority.rawValue, ordering: .relaxed)
+    }
 
     func write(_ priority: Priority, _ text: String) {
+        guard priority.rawValue <= least.load(ordering: .relaxed) else { return }
         let prefix = isJournal ? "<\(priority.rawValue)>" : "\(Timestamp.now()) "
         let scalars = text.unicodeScalars.map { $0.properties.generalCategory == .control ? " " : $0 }
         let text = String(String.UnicodeScalarView(scalars))

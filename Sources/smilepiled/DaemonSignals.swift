@@ -2,8 +2,7 @@ import Executors
 import Foundation
 import Synchronization
 
-/// SIGTERM and SIGINT ask the daemon to stop; a second one ends it at once. SIGHUP is accepted: settings are in the
-/// catalogue and always current.
+/// SIGTERM and SIGINT ask the daemon to stop; a second one ends it at once. SIGHUP has it read the configuration again.
 struct DaemonSignals {
     private let caught: CaughtSignals
     /// An element for each SIGHUP that has not been followed by another one; ends when the daemon is to stop.
@@ -23,11 +22,15 @@ struct DaemonSignals {
     }
 
     /// Returns at the first signal to stop, also one that came before. From that one on another exits with 1.
-    func untilToldToStop(log: DaemonLog, manager: ServiceManager) async {
+    /// - Parameter reload: reads the configuration again, and blocks; called for one SIGHUP after the other.
+    func untilToldToStop(manager: ServiceManager, reload: @escaping @Sendable () -> Void) async {
+        let reader = BlockingPool(name: "configuration", threads: 1)
         for await _ in reloads {
             manager.tell("RELOADING=1\nMONOTONIC_USEC=\(ServiceManager.monotonicMicroseconds)")
-            log.write(.info, "settings are always current; there is nothing to read again")
+            // Refused only where the pool is shut down, which it is below.
+            try? await reader.run(reload)
             manager.tell("READY=1")
         }
+        await reader.shutDown()
     }
 }

@@ -10,7 +10,9 @@ let log = DaemonLog()
 do {
     // First of all: until here a signal to stop ends a process that has done nothing, from here on none is lost.
     let signals = try DaemonSignals()
-    let options = DaemonOptions.parse()
+    let spoken = DaemonOptions.parse()
+    let options = try spoken.options()
+    log.keep(options.logLevel)
     if options.resetsPIN {
         do {
             let wasSet = try await PhotoLibrary.resetPIN(at: options.library)
@@ -22,6 +24,7 @@ do {
             exit(1)
         }
     }
+    if let file = options.configuration { log.write(.info, "the configuration is \(file)") }
     if let warning = ControlAddress.warning() { log.write(.warning, warning) }
     // Whoever starts it may want to unmount or remove the folder in which they happened to stand.
     _ = chdir("/")
@@ -29,9 +32,10 @@ do {
     manager.tell("STATUS=Opening the library \(options.library)")
     // The order is what makes it safe: the library's lock first, and only its holder may replace a stale socket.
     let jobLog = JobLog(log)
-    var opening = PhotoLibrary.Options(imageWorker: options.imageWorker)
+    var opening = PhotoLibrary.Options(imageWorker: options.imageWorker, workers: options.workers)
     opening.openedLibraries = options.openedLibraries
     opening.makesNew = options.makesNew
+    opening.metricsToken = options.metricsToken
     opening.jobLog = jobLog.add
     opening.faultLog = jobLog.add
     opening.lostLogLines = { StandardError.lostLines }
@@ -64,7 +68,8 @@ do {
     manager.tell("READY=1\nSTATUS=Serving \(library.path)")
     let watchdog = manager.feedWatchdog(from: library.mesh)
 
-    await signals.untilToldToStop(log: log, manager: manager)
+    let reload = Reload(spoken: spoken, options: options, log: log)
+    await signals.untilToldToStop(manager: manager, reload: reload.run)
 
     manager.tell("STOPPING=1\nSTATUS=Stopping: jobs get their receipts, running requests finish")
     watchdog?.cancel()

@@ -1,3 +1,4 @@
+import Configuring
 import ControlSocket
 import Foundation
 import ServiceMesh
@@ -14,9 +15,13 @@ package struct SocketConnection: LibraryConnection {
         }
     }
 
-    /// The socket's usual place for these variables; `SMILEPILE_SOCKET` counts.
-    package static func defaultPath(_ environment: [String: String]) -> String {
-        ControlAddress.resolve(environment: environment)
+    /// The socket that is meant where the command line names none: `SMILEPILE_SOCKET`'s, the configuration's, or the usual one.
+    package static func defaultPath(
+        _ environment: [String: String], _ configuration: Configuration = .none
+    ) -> String {
+        // A path is no value that a variable could have wrongly, which is all that is thrown.
+        let named = try? configuration.text(.socket, environment: environment)
+        return ControlAddress.resolve(option: named, environment: environment)
     }
 
     package func call(_ method: String, params: Data) async throws -> Data {

@@ -119,7 +119,9 @@ package struct Option: Sendable {
 
     package static let everywhere: [Option] = [
         .flag("json", help: "Print one JSON document, the reply as it came."),
-        .value("socket", "PATH", .path, help: "The daemon's socket; else SMILEPILE_SOCKET's, or the usual."),
+        .value(
+            "socket", "PATH", .path,
+            help: "The daemon's socket; else SMILEPILE_SOCKET's, the configuration's, or the usual."),
         .value(
             "pin-file", "PATH", .path,
             help: "The PIN's file, '-' for input; else SMILEPILE_PIN_FILE."),

@@ -11,7 +11,9 @@ extension CommandTable {
             words: ["up"], summary: "Start the daemon, and wait until it is ready.",
             details: "It goes on after this program has ended. Where it runs already, nothing happens.",
             options: [
-                .value("library", "FOLDER", .folder, help: "The library's folder; the usual place unless given."),
+                .value(
+                    "library", "FOLDER", .folder,
+                    help: "The library's folder; else SMILEPILE_LIBRARY's, the configuration's, or the usual."),
                 .flag(
                     "new",
                     help: "Make a new library where one was opened before and none is now. Without it that is refused: "
@@ -183,7 +185,8 @@ extension CommandTable {
     }
 
     private static func up(_ invocation: Invocation, _ session: Session) async throws -> ExitCode {
-        let wanted = invocation.value("library").map(session.absolute)
+        let option = invocation.value("library").map(session.absolute)
+        let wanted = try option ?? session.namedLibrary()
         if let running = try await greeting(session) { return try accept(running, wanted: wanted, session) }
         let turn = await StartTurn.take(in: try DaemonLog.folder(environment: session.environment)) {
             session.console.message("Another 'smilepile up' is at it. Waiting for its end.")
@@ -200,7 +203,7 @@ extension CommandTable {
         }
         let log = try DaemonLog.open(environment: session.environment)
         let launch = DaemonLaunch(
-            library: wanted, session: session, log: log, arguments: invocation.has("new") ? ["--new"] : [])
+            library: option, session: session, log: log, arguments: invocation.has("new") ? ["--new"] : [])
         do {
             try await launch.untilReady()
         } catch {

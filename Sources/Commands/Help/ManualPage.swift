@@ -83,17 +83,25 @@ struct ManualPage {
 
     private static let environment = [
         ("SMILEPILE_SOCKET", "The daemon's socket, where --socket names none."),
+        ("SMILEPILE_LIBRARY", "The library's folder, where --library names none."),
+        ("SMILEPILE_WORKERS", "Pictures that the daemon opens at once, where the daemon's --workers says nothing."),
+        ("SMILEPILE_LOG_LEVEL", "What the daemon logs, where its --log-level says nothing: error, warning or info."),
         ("SMILEPILE_PIN_FILE", "The PIN's file, where --pin-file names none."),
         ("SMILEPILE_KEY_FILE", "The key of the sealed fields, for commands that look after keys, and for the daemon."),
         ("XDG_RUNTIME_DIR", "The socket is smilepile/control.sock in there, unless it is named."),
         ("XDG_DATA_HOME", "The library is smilepile in there, unless it is named; else ~/.local/share/smilepile."),
-        ("XDG_CONFIG_HOME", "The key is smilepile/sealing.key in there; else in ~/.config."),
+        (
+            "XDG_CONFIG_HOME",
+            "The configuration is smilepile/config.toml in there, and the key smilepile/sealing.key; else in ~/.config."
+        ),
+        ("VISUAL, EDITOR", "What 'smilepile config edit' opens the configuration in."),
         ("XDG_STATE_HOME", "The daemon's log is smilepile/daemon.log in there; else in ~/.local/state."),
         ("NO_COLOR", "No colours, also on a terminal."),
     ]
 
     private static let files = [
         ("~/.local/share/smilepile", "The library: photos, originals, thumbnails and the catalogue."),
+        ("~/.config/smilepile/config.toml", "What the programs are started with: smilepile config."),
         ("~/.config/smilepile/sealing.key", "What opens the sealed fields. Save it elsewhere: smilepile keys export."),
         ("/var/lib/smilepile/USER", "What smilepiled@USER.service keeps: library and config, with the key."),
     ]
@@ -196,8 +204,10 @@ extension ManualPage {
                     The key of the sealed fields is made in /var/lib/smilepile/ada/config, or comes as the credential smilepile-key:
                     the file /etc/credstore/smilepile-key.ada, where there is one.
 
-                    Backups by themselves need no timer: smilepile backup schedule. SIGHUP (systemctl reload) reads settings
-                    again, which are always current.
+                    A configuration for this account is /etc/smilepile/ada/config.toml, which has to be root's or ada's; the unit's own
+                    options stand above it. SIGHUP (systemctl reload) has it read again.
+
+                    Backups by themselves need no timer: smilepile backup schedule.
                     """
                 )
             ]
