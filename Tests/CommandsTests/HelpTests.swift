@@ -78,8 +78,12 @@ struct HelpTests {
     @Test("The overview names every command; a group's page those of the group")
     func overview() async {
         let stage = Stage()
-        #expect(await stage.run() == .done)
-        for command in CommandTable.all { #expect(stage.results.contains("  \(command.name) ")) }
+        #expect(await stage.run("--help") == .done)
+        for command in CommandTable.all { #expect(stage.results.contains("\n  \(command.name) ")) }
+        for chapter in CommandTable.chapters { #expect(stage.results.contains("\n\n\(chapter.title):\n")) }
+        #expect(
+            CommandTable.chapters.flatMap { $0.commands.map(\.name) }.sorted() == CommandTable.all.map(\.name).sorted(),
+            "each command stands in one chapter")
         for code in ExitCode.allCases { #expect(stage.results.contains("\n  \(code.rawValue) ")) }
         let group = Stage()
         #expect(await group.run("help", "photos") == .done)

@@ -90,7 +90,8 @@ struct ParserTests {
             case .failure: #expect(arguments.last == "--limit=1")
             }
         }
-        guard case .help([]) = try parser.parse([]) else { throw CommandFailure.local("no help without words") }
+        guard case .bare(let none) = try parser.parse([]), none.isEmpty else { throw CommandFailure.local("not bare") }
+        guard case .help([]) = try parser.parse(["--help"]) else { throw CommandFailure.local("no help") }
         guard case .version = try parser.parse(["--version"]) else { throw CommandFailure.local("no version") }
     }
 

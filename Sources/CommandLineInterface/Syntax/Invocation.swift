@@ -10,6 +10,10 @@ package struct Invocation: Sendable {
     /// Values by the operand's name.
     package let operands: [String: [String]]
 
+    package init(command: Command, options: [String: [String]], operands: [String: [String]]) {
+        (self.command, self.options, self.operands) = (command, options, operands)
+    }
+
     package func has(_ option: String) -> Bool { options[option] != nil }
 
     package func value(_ option: String) -> String? { options[option]?.last }
@@ -34,6 +38,8 @@ package struct Invocation: Sendable {
 /// What a command line asks for.
 package enum Request: Sendable {
     case perform(Invocation)
+    /// Nothing but options that every command has.
+    case bare(options: [String: [String]])
     /// Help for a command, a group, or the program (no words).
     case help([String])
     case version

@@ -131,7 +131,7 @@ private struct Reading {
         if options["help"] != nil { return .help(place) }
         if wantsVersion { return .version }
         guard let command = command ?? defaultOfGroup else {
-            guard !words.isEmpty else { return .help([]) }
+            guard !words.isEmpty else { return .bare(options: options) }
             let verbs = commands(below: words).map { $0.words[words.count] }.joined(separator: ", ")
             throw usage("'\(words.joined(separator: " "))' needs one of: \(verbs).")
         }

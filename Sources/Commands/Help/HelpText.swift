@@ -87,8 +87,13 @@ struct HelpText {
 
     private func overview() -> [String] {
         var lines = TextWidth.wrapped("SmilePile keeps a family's photos on a machine of their own.", to: width)
-        lines += [""] + usageLines(for: []) + ["", style.bold("Commands:")]
-        lines += aligned(CommandTable.all.map { ($0.name, $0.summary) })
+        lines += [""] + usageLines(for: [])
+        // Of one width through all chapters, so that what they do stands in one column.
+        let width = CommandTable.all.map { TextWidth.of($0.name) }.max() ?? 0
+        for chapter in CommandTable.chapters {
+            lines += ["", style.bold(chapter.title + ":")]
+            lines += aligned(chapter.commands.map { ($0.name, $0.summary) }, first: width)
+        }
         lines += ["", style.bold("Options of every command:")]
         lines += aligned(Option.everywhere.map { ($0.usage, $0.help) })
         lines += ["", style.bold("Exit codes:")]
@@ -101,8 +106,9 @@ struct HelpText {
     }
 
     /// Two columns; where the second would be narrow, what belongs there stands below instead.
-    private func aligned(_ pairs: [(String, String)]) -> [String] {
-        let first = pairs.map { TextWidth.of($0.0) }.max() ?? 0
+    /// - Parameter first: columns of the first one; as wide as its widest where that is not given.
+    private func aligned(_ pairs: [(String, String)], first: Int? = nil) -> [String] {
+        let first = first ?? pairs.map { TextWidth.of($0.0) }.max() ?? 0
         let indent = first + 4
         guard width - indent >= 24 else {
             return pairs.flatMap { ["  " + $0.0] + TextWidth.wrapped($0.1, to: width, indent: 6) }
