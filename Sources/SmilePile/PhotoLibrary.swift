@@ -74,6 +74,9 @@ public final class PhotoLibrary: Sendable {
         /// The file in which it is noted, by their paths, which libraries this user has opened, absolute; nil where that is not noted.
         /// In a folder that is noted, and empty now, no library is made: its disk is not mounted.
         public var openedLibraries: String?
+        /// The file that keeps what tells a monitor's token (`metrics.makeToken`), absolute, in a folder of this user's; nil where none
+        /// is made.
+        public var metricsToken: String?
         /// Whether one is made there all the same.
         public var makesNew = false
         /// Told of the beginning and the end of each job, for a log; it returns at once.
@@ -171,7 +174,7 @@ public final class PhotoLibrary: Sendable {
                         groupLooks: GroupLooks(pause: options.groupLookPause), groupRemotes: options.groupRemotes,
                         reviewRemotes: options.reviewRemotes,
                         isMachineIdle: options.isMachineIdle, folderPauses: options.folderPauses, due: due,
-                        lostLogLines: options.lostLogLines),
+                        lostLogLines: options.lostLogLines, metricsToken: options.metricsToken),
                     journal: catalogue.journal, keeping: { _ in due.now() }, jobLog: options.jobLog)
                 try await mesh.start()
                 await note(folder.path, in: opened, files: files, log: options.faultLog)
@@ -275,7 +278,7 @@ public final class PhotoLibrary: Sendable {
         reviewRemotes: @escaping ReviewRemoteMaker = { try HTTPReviewRemote($0, token: $1) },
         isMachineIdle: @escaping @Sendable () -> Bool = MachineLoad.isIdle,
         folderPauses: FolderWatcher.Pauses = FolderWatcher.Pauses(), due: DueTime = .following(),
-        lostLogLines: @escaping @Sendable () -> Int = { 0 }
+        lostLogLines: @escaping @Sendable () -> Int = { 0 }, metricsToken: String? = nil
     ) async throws -> [any MeshService] {
         let places = BackupPlaces(library: path)
         let discards = DiscardedFiles(catalogue: catalogue, photoFiles: photoFiles, pool: files)
@@ -305,6 +308,7 @@ public final class PhotoLibrary: Sendable {
                 backups: BackupAvailability(catalogue: catalogue, places: places, pool: files),
                 imageWorkers: thumbnailer.status, files: files, problems: problems, due: due, lostLogLines: lostLogLines
             ),
+            MetricsStore(tokenFile: metricsToken, files: files),
             StorageAuditor(
                 catalogue: catalogue, photoFiles: photoFiles, files: files, scratch: namedFiles.scratch, workers: width),
             PhotoRedater(

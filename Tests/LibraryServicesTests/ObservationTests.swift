@@ -226,6 +226,9 @@ import Testing
         try FileManager.default.createDirectory(atPath: watched, withIntermediateDirectories: false)
         try await after(WatchFolder(path: watched))
         try await after(UnwatchFolder(path: watched))
+        // This library was opened without a place for a monitor's token.
+        #expect(await status { try await after(MakeMetricsToken()) } == .failedPrecondition)
+        #expect(await status { try await after(ForgetMetricsToken()) } == .failedPrecondition)
 
         // A message that writes and is not above has to be added there.
         let writing = mesh.descriptions.filter { [.write, .job].contains($0.kind) && !$0.name.hasPrefix("job.") }

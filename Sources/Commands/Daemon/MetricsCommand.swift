@@ -3,88 +3,49 @@ import LibraryModel
 import ServiceMesh
 
 extension CommandTable {
-    /// For monitoring: what Prometheus's node exporter reads from a file, and others from a program.
+    /// For monitoring: what Prometheus's node exporter reads from a file, and others from a program or over the page's port.
     static let metricsCommand = Command(
         words: ["metrics"], summary: "Print the library's and the daemon's figures for Prometheus.",
         details: """
             In the text format of Prometheus. The node exporter takes it from a file in its textfile folder: let a timer write
             it beside that, and give it the file's name then. It names no photo, no category and no person.
+            Over the page's port it is at /metrics, for who brings the token that --token makes and prints: from this machine, or
+            with TLS. The token is told once, opens nothing else, and ends where another is made or --forget-token is given.
             """,
+        options: [
+            .flag("token", help: "Make and print a token for /metrics. One that was made before ends."),
+            .flag("forget-token", help: "End the token: nobody reads /metrics any more."),
+        ],
         examples: [
             Example("smilepile metrics", "All of them."),
             Example("smilepile metrics > smilepile.prom.new", "For the node exporter."),
+            Example("smilepile metrics --token > /etc/prometheus/smilepile.token", "For a scrape of /metrics."),
         ]
-    ) { _, session in
-        try await session.withLibrary { library in
-            let status = try await library.send(GetLibraryStatus()).value
-            let mesh = try await library.send(GetMeshStatistics())
-            session.show(mesh) { mesh in
-                var page = PrometheusText()
-                page.add(status)
-                page.add(mesh)
-                session.console.result(String(page.text.dropLast()))
+    ) { invocation, session in
+        let (makes, forgets) = (invocation.has("token"), invocation.has("forget-token"))
+        if makes, forgets { throw invocation.usageError("Give --token or --forget-token, and not both.") }
+        return try await session.withLibrary { library in
+            if makes {
+                session.show(try await library.send(MakeMetricsToken())) { made in
+                    session.console.result(made.token)
+                    session.console.message(
+                        "It is told this once. In a scrape of Prometheus: authorization: {credentials: TOKEN}")
+                }
+            } else if forgets {
+                session.show(try await library.send(ForgetMetricsToken())) { forgotten in
+                    session.console.result(
+                        forgotten.wasSet ? "The token is forgotten." : "There was no token.")
+                }
+            } else {
+                let status = try await library.send(GetLibraryStatus()).value
+                session.show(try await library.send(GetMeshStatistics())) { mesh in
+                    var page = PrometheusText()
+                    page.add(status)
+                    page.add(mesh)
+                    session.console.result(String(page.text.dropLast()))
+                }
             }
             return .done
         }
-    }
-}
-
-extension PrometheusText {
-    mutating func add(_ status: LibraryStatus) {
-        add(
-            "smilepile_info", .gauge, "The daemon's version.",
-            [([("version", status.version)], 1)])
-        add("smilepile_photos", "Photos and films in the library, the trash left out.", Double(status.photos))
-        add("smilepile_trashed_photos", "Photos and films in the trash.", Double(status.trashed))
-        add("smilepile_favorite_photos", "Favourites.", Double(status.favorites))
-        add("smilepile_categories", "Categories.", Double(status.categories))
-        add("smilepile_photo_bytes", "Bytes of the stored photos, the trash left out.", Double(status.photoBytes))
-        add("smilepile_free_bytes", "Free bytes on the library's file system.", Double(status.freeBytes))
-        add(
-            "smilepile_peak_memory_bytes", "The most memory that the daemon has had since its start.",
-            Double(status.peakMemoryBytes))
-        add(
-            "smilepile_catalogue_problems", "What is wrong with the catalogue: anything but 0 needs a person.",
-            Double(status.catalogueProblems?.count ?? 0))
-        add(
-            "smilepile_unreadable_rows", "Rows of the catalogue that cannot be read.",
-            Double(status.unreadable?.count ?? 0))
-        add("smilepile_lost_log_lines", "Lines of the log that could not be written.", Double(status.lostLogLines ?? 0))
-        // Absent where there is none: an alert asks for that too, by absent().
-        if let backup = status.newestBackup {
-            add("smilepile_newest_backup_age_seconds", "Since the newest verified backup.", Double(backup.ageSeconds))
-        }
-    }
-
-    mutating func add(_ mesh: MeshStatistics) {
-        let messages = mesh.messages.filter { $0.admitted + $0.refused > 0 }
-        add(
-            "smilepile_messages_total", .counter, "Messages that have ended, by how.",
-            messages.flatMap { message in
-                [
-                    ("completed", message.completed), ("failed", message.failed), ("cancelled", message.cancelled),
-                    ("refused", message.refused),
-                ].map { outcome, count in ([("method", message.method), ("outcome", outcome)], Double(count)) }
-            })
-        add(
-            "smilepile_messages_in_flight", .gauge, "Messages that run now.",
-            messages.map { ([("method", $0.method)], Double($0.inFlight)) })
-        add(
-            "smilepile_message_seconds", .gauge, "How long messages took since the daemon's start, within 13 %.",
-            messages.flatMap { message in
-                [("0.5", message.p50), ("0.9", message.p90), ("0.99", message.p99), ("1", message.max)].map {
-                    ([("method", message.method), ("quantile", $0)], $1 / 1_000_000)
-                }
-            })
-        let services = mesh.services.map { service in ([("service", service.name)], service) }
-        add(
-            "smilepile_service_running", .gauge, "Messages that a service works on now.",
-            services.map { ($0, Double($1.running)) })
-        add(
-            "smilepile_service_waiting", .gauge, "Messages that wait for a service.",
-            services.map { ($0, Double($1.waiting)) })
-        add(
-            "smilepile_service_longest_wait_seconds", .gauge, "Of the message that has waited longest for a service.",
-            services.map { ($0, ($1.longestWait ?? 0) / 1_000_000) })
     }
 }

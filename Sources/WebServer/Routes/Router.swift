@@ -78,6 +78,7 @@ final class Router: Sendable {
         }
         // A browser sends no such header by itself, so nobody else's page can have it sent.
         if head.path.hasPrefix("/api/") { return try hub(head) }
+        if head.path == "/metrics" { return try metrics(head) }
         if head.path.hasPrefix("/s/") { return try link(head) }
         if let place = head.davPath { return try dav(head, place) }
         // Of a phone's share sheet, where no service worker has taken it: the page opens, and says that there is nothing. It comes from
@@ -160,7 +161,7 @@ final class Router: Sendable {
     /// What a client tries that is not known. Each kind has requests of its own: a client that guesses the tokens of groups, or links, keeps
     /// no new browser out.
     enum Stranger: CaseIterable {
-        case code, browser, member, link, program
+        case code, browser, member, link, program, monitor
     }
 
     /// One of the few requests that somebody has who is not known.

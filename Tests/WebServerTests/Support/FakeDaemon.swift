@@ -38,6 +38,8 @@ final class FakeDaemon: Sendable {
         var groupPhotos: [String: [UInt8]] = [:]
         /// Groups by the tokens of their members.
         var members: [String: String] = [:]
+        /// The token of a monitor.
+        var monitor: String?
         /// What `hub.send` was asked, and the bytes that came before.
         var sent: [[String: JSONValue]] = []
         var received: [String: String] = [:]
@@ -234,6 +236,11 @@ final class FakeConnection: DaemonConnection {
             case "device.forget":
                 state.tokens = state.tokens.filter { $0.value != params["id"]?.stringValue }
                 return [:]
+            case "metrics.read":
+                guard let token = params["token"]?.stringValue, token == state.monitor else {
+                    throw MeshError(.unauthenticated, "There is no such token.")
+                }
+                return ["text": "smilepile_photos 3\n"]
             case "hub.groups":
                 let group = try Self.group(params, state)
                 return ["groups": [["id": .string(group), "name": "Cousins", "offset": params["utcOffset"] ?? "none"]]]

@@ -1,16 +1,18 @@
 /// Measurements in the text format of Prometheus, version 0.0.4.
 ///
 /// Known from: https://prometheus.io/docs/instrumenting/exposition_formats
-struct PrometheusText {
-    enum Kind: String { case counter, gauge }
+package struct PrometheusText {
+    package enum Kind: String { case counter, gauge }
 
-    private(set) var text = ""
+    package private(set) var text = ""
+
+    package init() {}
 
     /// Adds a metric: what it is called, what it says, and a line for each of its values.
     /// - Parameters:
     ///   - name: of letters, digits and underscores; a counter's ends in `_total`.
     ///   - samples: labels with their values, in the order in which they are written. A metric without any is left out.
-    mutating func add(
+    package mutating func add(
         _ name: String, _ kind: Kind, _ help: String, _ samples: [(labels: [(String, String)], value: Double)]
     ) {
         guard !samples.isEmpty else { return }
@@ -22,7 +24,7 @@ struct PrometheusText {
     }
 
     /// A gauge of one value.
-    mutating func add(_ name: String, _ help: String, _ value: Double) {
+    package mutating func add(_ name: String, _ help: String, _ value: Double) {
         add(name, .gauge, help, [([], value)])
     }
 
