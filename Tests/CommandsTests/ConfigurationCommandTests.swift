@@ -131,6 +131,7 @@ struct WelcomeTests {
         if columns >= 80 {
             #expect(lines.first == "SmilePile \(Release.version): 3 photos, 12.3 MB; no backup yet; 5.0 GB free")
             #expect(lines.last == "All commands: smilepile --help")
+            #expect(!stage.results.contains("…"))
         }
     }
 

@@ -41,6 +41,18 @@ struct MetricsTests {
         let names = lines.filter { $0.hasPrefix("# TYPE ") }.map { $0.split(separator: " ")[2] }
         #expect(Set(names).count == names.count && names.count >= 6)
         #expect(lines.contains(#"smilepile_messages_total{method="mesh.health",outcome="completed"} 1"#))
+        // The board for Grafana asks for nothing that there is not.
+        page.add(Sample.status)
+        let board = try String(
+            contentsOf: URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+                .deletingLastPathComponent().appendingPathComponent("Scripts/examples/grafana-board.json"),
+            encoding: .utf8)
+        _ = try JSONDecoder().decode(JSONValue.self, from: Data(board.utf8))
+        let asked = Set(board.matches(of: /smilepile_[a-z_]+/).map { String($0.output) })
+        #expect(asked.count >= 10)
+        for name in asked where name != "smilepile_newest_backup_age_seconds" {
+            #expect(page.text.contains("# TYPE \(name) "), "\(name)")
+        }
         for line in lines where !line.hasPrefix("#") {
             let isSample = line.wholeMatch(of: /[a-z_]+(\{[a-z]+="[^"]*"(,[a-z]+="[^"]*")*\})? [-+0-9.eInf]+/) != nil
             #expect(isSample, "\(line)")

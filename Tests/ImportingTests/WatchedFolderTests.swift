@@ -153,4 +153,74 @@ import Testing
         #expect(await refusal(watched) == .resourceExhausted)
         await library.close()
     }
+
+    private func isThere(_ name: String) -> Bool { FileManager.default.fileExists(atPath: watched + "/" + name) }
+
+    @Test func whatTheLibraryHasIsRemovedAndNothingElse() async throws {
+        let library = try await openLibrary()
+        let pictures = try samples(0..<5)
+        // The source is kept all the same.
+        _ = try await library.mesh.send(ChangeSettings(keepOriginals: false))
+        try put(pictures[0], "a.jpg")
+        try put(Data("<x:xmpmeta xmlns:x='adobe:ns:meta/'/>".utf8), "a.jpg.xmp")
+        try put(pictures[0], "the same.jpg")
+        try put(Data("no picture".utf8), "odd.jpg")
+        let elsewhere = folder.file("elsewhere.jpg")
+        try pictures[1].write(to: URL(fileURLWithPath: elsewhere))
+        try FileManager.default.createSymbolicLink(atPath: watched + "/link.jpg", withDestinationPath: elsewhere)
+        let slow = open(watched + "/slow.jpg", O_WRONLY | O_CREAT, 0o644)
+        let bytes = Array(pictures[2])
+        #expect(write(slow, bytes, bytes.count / 2) == bytes.count / 2)
+        let added = try await library.mesh.send(WatchFolder(path: watched, move: true))
+        #expect(added.moves == true)
+        try await poll(for: "both to go") { !isThere("a.jpg") && !isThere("the same.jpg") }
+        let job = try #require(try await only(library).job)
+        let end = try await library.mesh.send(WaitForJob(job: job))
+        let receipt = try JSONDecoder().decode(ImportReceipt.self, from: JSONEncoder().encode(#require(end.receipt)))
+        #expect(receipt.imported == 1 && receipt.removed == 2 && receipt.notRemoved == 0, "\(receipt)")
+        #expect(isThere("odd.jpg") && isThere("slow.jpg") && isThere("a.jpg.xmp"))
+        #expect(try FileManager.default.destinationOfSymbolicLink(atPath: watched + "/link.jpg") == elsewhere)
+        #expect(try Data(contentsOf: URL(fileURLWithPath: elsewhere)) == pictures[1])
+        let photo = try #require(try await library.mesh.send(SearchPhotos(limit: 10)).photos.first)
+        let kept = library.path + "/" + (photo.originalPath ?? photo.path)
+        #expect(try Data(contentsOf: URL(fileURLWithPath: kept)) == pictures[0])
+        let rest = Array(bytes[(bytes.count / 2)...])
+        #expect(write(slow, rest, rest.count) == rest.count)
+        close(slow)
+        try await poll(for: "the slow one to go") { try await count(library) == 2 && !isThere("slow.jpg") }
+
+        // What the library has no more as it was stays: the bytes are compared, and not what the catalogue says of them.
+        try Data(repeating: 7, count: pictures[0].count).write(to: URL(fileURLWithPath: kept))
+        let before = try await only(library).job
+        try put(pictures[0], "again.jpg")
+        try await poll(for: "that look") { try await only(library).job != before }
+        let look = try #require(try await only(library).job)
+        _ = try await library.mesh.send(WaitForJob(job: look))
+        #expect(isThere("again.jpg"))
+
+        // It is a property of the folder, also after a restart.
+        await library.close()
+        try put(pictures[3], "later.jpg")
+        let again = try await openLibrary()
+        try await poll(for: "what came meanwhile to go") { try await count(again) == 3 && !isThere("later.jpg") }
+        #expect(try await only(again).moves == true && isThere("odd.jpg"))
+        let hidden = try FileManager.default.contentsOfDirectory(atPath: watched).filter { $0.hasPrefix(".") }
+        #expect(hidden.isEmpty)
+        await again.close()
+    }
+
+    @Test func removingIsRefusedWhereItCannotBeMeant() async throws {
+        let library = try await openLibrary()
+        let target = folder.file("a.jpg")
+        try samples(0..<1)[0].write(to: URL(fileURLWithPath: target))
+        try FileManager.default.createSymbolicLink(atPath: watched + "/link.jpg", withDestinationPath: target)
+        for request in [
+            ImportPhotos(paths: [watched], dryRun: true, removeSources: true),
+            ImportPhotos(paths: [watched + "/link.jpg"], removeSources: true),
+        ] {
+            #expect(await status { _ = try await library.mesh.send(request) } == .invalidArgument)
+        }
+        #expect(FileManager.default.fileExists(atPath: target))
+        await library.close()
+    }
 }

@@ -106,7 +106,7 @@ extension CommandTable {
             return .done
         }
         var table = Table(
-            .init(heading: "Key"), .init(heading: "Value", shrinks: true), .init(heading: "From", shrinks: true))
+            .init(heading: "KEY"), .init(heading: "VALUE", shrinks: true), .init(heading: "FROM", shrinks: true))
         for value in values { table.add([value.key.rawValue, value.text, value.origin]) }
         session.console.show(table)
         if let path {
