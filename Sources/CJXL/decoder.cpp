@@ -14,6 +14,7 @@ struct cjxl_decoder {
     size_t length = 0;
     JxlPixelFormat format = {3, JXL_TYPE_UINT8, JXL_NATIVE_ENDIAN, 0};
     size_t pixel_bytes = 0;
+    float intensity_target = 0;
     std::vector<uint8_t> profile;
 
     ~cjxl_decoder() {
@@ -71,9 +72,34 @@ static int read_basics(cjxl_decoder *self, cjxl_header *header) {
     if (header->colours != 1 && header->colours != 3) return cjxl_damaged;
     self->pixel_bytes = static_cast<size_t>(header->colours + header->has_alpha);
     self->format.num_channels = static_cast<uint32_t>(self->pixel_bytes);
-    // More light than a screen has is brought down to what it shows.
-    if (info.intensity_target > 255) JxlDecoderSetDesiredIntensityTarget(self->decoder, 255);
+    self->intensity_target = info.intensity_target;
     return cjxl_ok;
+}
+
+/// Colours that are kept as eyes see them come out in sRGB at once; others stay as they are, and so does what codes more light than
+/// a screen has: libjxl 0.7 presses that into a screen's range by scaling all of it.
+static void choose_colours(cjxl_decoder *self, cjxl_header *header) {
+    JxlDecoder *decoder = self->decoder;
+    JxlColorEncoding own = {};
+    if (JxlDecoderGetColorAsEncodedProfile(decoder, &self->format, JXL_COLOR_PROFILE_TARGET_ORIGINAL, &own) ==
+            JXL_DEC_SUCCESS &&
+        (own.transfer_function == JXL_TRANSFER_FUNCTION_PQ || own.transfer_function == JXL_TRANSFER_FUNCTION_HLG) &&
+        JxlDecoderSetPreferredColorProfile(decoder, &own) == JXL_DEC_SUCCESS) {
+        header->transfer = own.transfer_function == JXL_TRANSFER_FUNCTION_PQ ? 16 : 18;
+        header->primaries = static_cast<int>(own.primaries);
+        self->format.data_type = JXL_TYPE_UINT16;
+        self->pixel_bytes *= 2;
+        return;
+    }
+    // More light than a screen has is brought down to what it shows.
+    if (self->intensity_target > 255) JxlDecoderSetDesiredIntensityTarget(decoder, 255);
+    JxlColorEncoding standard = {};
+    standard.color_space = header->colours == 1 ? JXL_COLOR_SPACE_GRAY : JXL_COLOR_SPACE_RGB;
+    standard.white_point = JXL_WHITE_POINT_D65;
+    standard.primaries = JXL_PRIMARIES_SRGB;
+    standard.transfer_function = JXL_TRANSFER_FUNCTION_SRGB;
+    standard.rendering_intent = JXL_RENDERING_INTENT_RELATIVE;
+    (void)JxlDecoderSetPreferredColorProfile(decoder, &standard);
 }
 
 static int read_header(cjxl_decoder *self, size_t most_profile, cjxl_header *header) {
@@ -92,17 +118,9 @@ static int read_header(cjxl_decoder *self, size_t most_profile, cjxl_header *hea
             if (status != cjxl_ok) return status;
             break;
         }
-        case JXL_DEC_COLOR_ENCODING: {
-            // Colours that are kept as eyes see them come out in sRGB at once; others stay as they are.
-            JxlColorEncoding standard = {};
-            standard.color_space = header->colours == 1 ? JXL_COLOR_SPACE_GRAY : JXL_COLOR_SPACE_RGB;
-            standard.white_point = JXL_WHITE_POINT_D65;
-            standard.primaries = JXL_PRIMARIES_SRGB;
-            standard.transfer_function = JXL_TRANSFER_FUNCTION_SRGB;
-            standard.rendering_intent = JXL_RENDERING_INTENT_RELATIVE;
-            (void)JxlDecoderSetPreferredColorProfile(decoder, &standard);
+        case JXL_DEC_COLOR_ENCODING:
+            choose_colours(self, header);
             return read_profile(self, most_profile, header);
-        }
         case JXL_DEC_NEED_MORE_INPUT: return cjxl_ends_early;
         default: return cjxl_damaged;
         }

@@ -83,15 +83,21 @@ void cpng_decoder_free(cpng_decoder *self) {
 
 const char *cpng_decoder_message(const cpng_decoder *self) { return self->message; }
 
-int cpng_decoder_read_header(cpng_decoder *self, cpng_header *header) {
+int cpng_decoder_read_header(cpng_decoder *self, int is_deep, cpng_header *header) {
     if (setjmp(self->escape)) return failure(self);
     png_structp png = self->png;
     png_read_info(png, self->info);
     int colour = png_get_color_type(png, self->info);
     int has_alpha = colour & PNG_COLOR_MASK_ALPHA || png_get_valid(png, self->info, PNG_INFO_tRNS);
     // Palettes, few bits and the one transparent colour become bytes; 16 bits are rounded, not cut.
-    png_set_expand(png);
-    png_set_scale_16(png);
+    if (is_deep) {
+        png_set_expand_16(png);
+        const uint16_t one = 1;
+        if (*(const uint8_t *)&one) png_set_swap(png);
+    } else {
+        png_set_expand(png);
+        png_set_scale_16(png);
+    }
     if (has_alpha) png_set_gray_to_rgb(png);
     header->is_interlaced = png_get_interlace_type(png, self->info) != PNG_INTERLACE_NONE;
     if (header->is_interlaced) png_set_interlace_handling(png);
@@ -99,13 +105,14 @@ int cpng_decoder_read_header(cpng_decoder *self, cpng_header *header) {
     header->width = png_get_image_width(png, self->info);
     header->height = png_get_image_height(png, self->info);
     header->channels = png_get_channels(png, self->info);
+    header->pixel_bytes = header->channels * (is_deep ? 2 : 1);
     int is_known = header->channels == 1 || header->channels == 3 || header->channels == 4;
-    if (!is_known || png_get_rowbytes(png, self->info) != (size_t)header->width * (size_t)header->channels)
+    if (!is_known || png_get_rowbytes(png, self->info) != (size_t)header->width * (size_t)header->pixel_bytes)
         png_error(png, "rows of an unknown kind");
     return cpng_ok;
 }
 
-int cpng_decoder_read_row(cpng_decoder *self, uint8_t *row) {
+int cpng_decoder_read_row(cpng_decoder *self, void *row) {
     if (setjmp(self->escape)) return failure(self);
     png_read_row(self->png, row, NULL);
     return cpng_ok;

@@ -18,7 +18,7 @@ extension PhotoConverter {
         let colours = ColourStep(decoder)
         // Twice its side, so that the DCT's coarse reduction does not show.
         let lines = try decoder.lines(atLeast: size.longSide * 2, inks: colours.rowConverter)
-        let picture = try colours.apply(to: reduce(lines, fitting: size).upright(orientation))
+        let picture = try colours.apply(to: reduce(lines, colours, fitting: size)).upright(orientation)
         let bytes = try picture.interleaved()
         try write(bytes, to: target)
         return RawPixels(width: picture.size.width, height: picture.size.height)

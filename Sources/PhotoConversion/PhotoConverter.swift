@@ -79,7 +79,7 @@ package final class PhotoConverter {
             }
         } else {
             let reduced = try reduce(decoder, colours, to: ImageLimits.photoSide)
-            let picture = try colours.apply(to: reduced.upright(orientation))
+            let picture = try colours.apply(to: reduced).upright(orientation)
             small = try makeThumbnail(of: picture)
             if let size = picture.size.preview { try write(makePreview(of: picture, size: size), to: preview) }
             let carried = CarriedMetadata(decoder.metadata, upright: picture.size)
@@ -153,7 +153,7 @@ package final class PhotoConverter {
         let colours = ColourStep(decoder)
         let reduced = try reduce(decoder, colours, to: ImageLimits.photoSide)
         let orientation = try Self.orientation(decoder).turned(by: turned)
-        let picture = try colours.apply(to: reduced.upright(orientation))
+        let picture = try colours.apply(to: reduced).upright(orientation)
         let encoded = try EncodedJPEG(
             picture, quality: ImageLimits.photoQuality, segments: carried(decoder.metadata, picture.size))
         try encoded.withBytes(Output(target).write)
@@ -173,7 +173,7 @@ package final class PhotoConverter {
     /// The decoder, with the memory that its header asks for.
     func decoder(_ type: PictureType, _ source: SourceFile) throws(ImagingError) -> any PictureDecoder {
         let decoder = try reader(type, source)
-        let needed = source.count + decoder.memory + decoder.metadata.memory
+        let needed = source.count + decoder.memory + decoder.metadata.memory + ColourStep.memory(decoder)
         if source.count > ImageLimits.freeSourceAllowance || needed > ImageLimits.freeAllowance {
             let granted = try ask(needed)
             guard granted >= needed else {
@@ -208,8 +208,8 @@ package final class PhotoConverter {
         _ decoder: any PictureDecoder, _ colours: ColourStep, _ orientation: Orientation, turned: Int = 0
     ) throws(ImagingError) -> EncodedThumbnail {
         let lines = try decoder.lines(atLeast: Self.thumbnailSourceSide, inks: colours.rowConverter)
-        let reduced = try reduce(lines, fitting: decoder.size.fitting(ImageLimits.thumbnailSide))
-        return try encodedThumbnail(colours.apply(to: reduced.upright(orientation)), turned: turned)
+        let reduced = try reduce(lines, colours, fitting: decoder.size.fitting(ImageLimits.thumbnailSide))
+        return try encodedThumbnail(colours.apply(to: reduced).upright(orientation), turned: turned)
     }
 
     private func makeThumbnail(of picture: PlanarPicture) throws(ImagingError) -> EncodedThumbnail {
@@ -225,7 +225,7 @@ package final class PhotoConverter {
     ) throws(ImagingError) -> PlanarPicture {
         // Twice its side, as of a thumbnail.
         let lines = try decoder.lines(atLeast: size.longSide * 2, inks: colours.rowConverter)
-        return try colours.apply(to: reduce(lines, fitting: size.upright(orientation)).upright(orientation))
+        return try colours.apply(to: reduce(lines, colours, fitting: size.upright(orientation))).upright(orientation)
     }
 
     /// - Parameter picture: of that size, or larger.
@@ -265,13 +265,17 @@ package final class PhotoConverter {
         throws(ImagingError) -> PlanarPicture
     {
         let lines = try decoder.lines(atLeast: side, inks: colours.rowConverter)
-        return try reduce(lines, fitting: decoder.size.fitting(side))
+        return try reduce(lines, colours, fitting: decoder.size.fitting(side))
     }
 
-    func reduce(_ lines: any LineSource, fitting target: PixelSize) throws(ImagingError) -> PlanarPicture {
+    /// - Parameter colours: of a picture that is to be converted, which may want more than 8 bits for that.
+    func reduce(
+        _ lines: any LineSource, _ colours: ColourStep? = nil, fitting target: PixelSize
+    ) throws(ImagingError) -> PlanarPicture {
         let lines = try BoxLines.covering(target, of: lines)
         let shape = Reduction.Shape(
-            source: lines.size, sourceKind: lines.kind, target: target, targetKind: Self.full(lines.kind))
+            source: lines.size, sourceKind: lines.kind, target: target,
+            targetKind: colours?.deepKind(of: lines.kind) ?? Self.full(lines.kind))
         return try reductions.reduction(shape).run(lines)
     }
 
@@ -313,46 +317,5 @@ extension ImagingError {
         guard case .needsMemory(let words, var picture?) = self else { return self }
         picture.mediaType = type.mediaType
         return .needsMemory(words, picture)
-    }
-}
-
-/// What a picture's profile asks for: nothing, a conversion of the reduced picture, or of four-ink rows.
-struct ColourStep {
-    private let transform: ColourTransform?
-    let rowConverter: RowConverter?
-
-    init(_ decoder: any PictureDecoder) {
-        let inks = decoder.inks
-        let found = decoder.metadata.profile.flatMap { ColourTransform($0, for: inks) }
-        switch inks {
-        case .grey, .rgb:
-            transform = found
-            rowConverter = nil
-        case .cmyk, .cmykInverted:
-            // Four inks cannot be reduced by zimg and are rare: each row becomes RGB as it is decoded.
-            transform = nil
-            rowConverter =
-                found.map { transform in { transform.convert($0, $1, $2) } }
-                ?? Self.plain(inverted: inks == .cmykInverted)
-        }
-    }
-
-    func apply(to picture: PlanarPicture) throws(ImagingError) -> PlanarPicture {
-        guard let transform else { return picture }
-        return try picture.converted(by: transform)
-    }
-
-    /// Inks without a profile: paper times what each ink lets through.
-    private static func plain(inverted: Bool) -> RowConverter {
-        let flip: UInt8 = inverted ? 0 : 0xFF
-        return { source, target, count in
-            for x in 0..<count {
-                let light = UInt32(source[x &* 4 &+ 3] ^ flip)
-                for ink in 0..<3 {
-                    target[x &* 3 &+ ink] = UInt8(
-                        truncatingIfNeeded: (UInt32(source[x &* 4 &+ ink] ^ flip) &* light &+ 127) / 255)
-                }
-            }
-        }
     }
 }

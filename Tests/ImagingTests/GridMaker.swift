@@ -58,7 +58,8 @@ struct GridMaker {
         AfV/1LqrVAz8
         """
 
-    private static func tile(of file: [UInt8], _ type: String) throws -> Tile {
+    /// The picture of a whole file.
+    static func tile(of file: [UInt8], _ type: String) throws -> Tile {
         try file.withUnsafeBytes { raw in
             let view = ByteView(raw)
             let container = try HEIFContainer(view)

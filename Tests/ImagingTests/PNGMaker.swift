@@ -35,16 +35,21 @@ struct PNGMaker {
         return big32(UInt32(content.count)) + body + big32(checksum(body))
     }
 
-    /// One block of at most 65,535 bytes.
-    private static func stored(_ bytes: [UInt8]) -> [UInt8] {
-        let count = UInt16(bytes.count)
-        let lengths = [count, ~count].flatMap { [UInt8($0 & 255), UInt8($0 >> 8)] }
+    /// Blocks of at most 65,535 bytes.
+    static func stored(_ bytes: [UInt8]) -> [UInt8] {
         var (first, second): (UInt32, UInt32) = (1, 0)
         for byte in bytes {
             first = (first + UInt32(byte)) % 65_521
             second = (second + first) % 65_521
         }
-        return [0x78, 1, 1] + lengths + bytes + big32(second << 16 | first)
+        var blocks: [UInt8] = []
+        for start in stride(from: 0, to: bytes.count, by: 65_535) {
+            let block = bytes[start..<min(bytes.count, start + 65_535)]
+            let count = UInt16(block.count)
+            blocks.append(block.endIndex == bytes.count ? 1 : 0)
+            blocks += [count, ~count].flatMap { [UInt8($0 & 255), UInt8($0 >> 8)] } + block
+        }
+        return [0x78, 1] + blocks + big32(second << 16 | first)
     }
 
     private static func checksum(_ bytes: [UInt8]) -> UInt32 {

@@ -101,6 +101,19 @@ enum Pictures {
         return try look(at: try #require(decoded, "not a JPEG"))
     }
 
+    /// Colours of pixels of a JPEG in the middle of as many equal columns.
+    static func columns(ofJPEG path: String, _ count: Int) throws -> [[Int]] {
+        var data = try Data(contentsOf: URL(fileURLWithPath: path))
+        let decoded = data.withUnsafeMutableBytes { gdImageCreateFromJpegPtr(Int32($0.count), $0.baseAddress) }
+        let image = try #require(decoded, "not a JPEG")
+        defer { gdImageDestroy(image) }
+        return (0..<count).map { column in
+            let x = (Int(image.pointee.sx) * (2 * column + 1)) / (2 * count)
+            let pixel = Int(gdImageGetTrueColorPixel(image, Int32(x), image.pointee.sy / 2))
+            return [pixel >> 16 & 255, pixel >> 8 & 255, pixel & 255]
+        }
+    }
+
     /// The same of a WebP.
     static func look(atWebP path: String) throws -> (size: PixelSize, quadrants: [[Int]]) {
         var data = try Data(contentsOf: URL(fileURLWithPath: path))

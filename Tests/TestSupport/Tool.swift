@@ -16,6 +16,7 @@ package struct Tool: Sendable {
     package static let cjxl = Tool("cjxl")
     package static let rclone = Tool("rclone")
     package static let cadaver = Tool("cadaver")
+    package static let heifEncoder = Tool("heif-enc")
     package static let openJPEG = Tool("opj_compress")
 
     private let name: String

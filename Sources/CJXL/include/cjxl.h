@@ -36,6 +36,9 @@ typedef struct cjxl_header {
     int keeps_colours;
     /// Channels beside the colours.
     int extra_channels;
+    /// Where its samples code more light than a screen has, how they do and in which colours, as ITU-T H.273 numbers them: 16 PQ,
+    /// 18 HLG. They come out as they are, in 16 bits. 0 of all others.
+    int transfer, primaries;
     /// An ICC profile of the pixels that come out; owned by the decoder. NULL where there is none, or one over the
     /// limit.
     const uint8_t *profile;
@@ -51,7 +54,8 @@ void cjxl_decoder_free(cjxl_decoder *decoder);
 /// out.
 int cjxl_decoder_read_header(cjxl_decoder *decoder, size_t most_profile, cjxl_header *header);
 
-/// Decodes the first frame into lines of `width * (colours + has_alpha)` bytes, one behind the other.
+/// Decodes the first frame into lines of `width * (colours + has_alpha)` samples, one behind the other: bytes, or two of them in the
+/// processor's order where `transfer` is not 0.
 int cjxl_decoder_read_all(cjxl_decoder *decoder, uint8_t *pixels);
 
 /// The content of the first box of a type in a container, unpacked where it is packed. Freed by free(3). NULL where

@@ -16,8 +16,10 @@ typedef struct cpng_decoder cpng_decoder;
 
 typedef struct cpng_header {
     uint32_t width, height;
-    /// Bytes of a pixel as it comes out, whatever is stored: 1 grey, 3 red, green, blue, 4 with straight alpha.
+    /// Samples of a pixel as it comes out, whatever is stored: 1 grey, 3 red, green, blue, 4 with straight alpha.
     int channels;
+    /// Bytes of a pixel as it comes out: a sample has one, or two in the processor's order.
+    int pixel_bytes;
     /// Whether lines come in seven passes over the picture, so that all of it has to be held.
     int is_interlaced;
 } cpng_header;
@@ -28,11 +30,12 @@ cpng_decoder *cpng_decoder_create(const uint8_t *bytes, size_t length, uint32_t 
 void cpng_decoder_free(cpng_decoder *decoder);
 const char *cpng_decoder_message(const cpng_decoder *decoder);
 
-/// Reads up to the first data. What stands in chunks beside palette and transparency is skipped, never inflated.
-int cpng_decoder_read_header(cpng_decoder *decoder, cpng_header *header);
+/// Reads up to the first data. What stands in chunks beside palette and transparency is skipped, never inflated. Samples come out
+/// in 16 bits where `is_deep` is not 0, whatever is stored, else in 8.
+int cpng_decoder_read_header(cpng_decoder *decoder, int is_deep, cpng_header *header);
 
-/// Decodes the next line, `width * channels` bytes. Not for interlaced pictures.
-int cpng_decoder_read_row(cpng_decoder *decoder, uint8_t *row);
+/// Decodes the next line, `width * pixel_bytes` bytes. Not for interlaced pictures.
+int cpng_decoder_read_row(cpng_decoder *decoder, void *row);
 
-/// Decodes the whole picture, lines `width * channels` bytes long.
+/// Decodes the whole picture, lines `width * pixel_bytes` bytes long.
 int cpng_decoder_read_all(cpng_decoder *decoder, uint8_t *pixels);

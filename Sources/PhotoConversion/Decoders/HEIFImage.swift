@@ -83,3 +83,27 @@ final class HEIFPlanes: LineSource {
         withExtendedLifetime(image) {}
     }
 }
+
+extension HEIFPlanes {
+    /// Planes of more than 8 bits with their opacity, each line composited over a white of the picture's own.
+    static func opaqueLines(
+        _ image: HEIFImage, _ size: PixelSize, white: UInt16, isPremultiplied: Bool
+    ) -> (any LineSource)? {
+        let planes = [heif_channel_R, heif_channel_G, heif_channel_B, heif_channel_Alpha].compactMap(image.plane)
+        guard planes.count == 4,
+            planes.allSatisfy({ $0.size == size && (9...16).contains($0.depth) && $0.stride >= size.width * 2 })
+        else { return nil }
+        return DeepRowLines(
+            size: size, channels: .coloursAndOpacity, isPremultiplied: isPremultiplied, white: white
+        ) { line, row in
+            for (channel, plane) in planes.enumerated() {
+                let most = UInt32(1) << UInt32(plane.depth) - 1
+                let samples = UnsafeRawPointer(plane.base + line * plane.stride).assumingMemoryBound(to: UInt16.self)
+                for x in 0..<size.width {
+                    row[x &* 4 &+ channel] = UInt16((min(UInt32(samples[x]), most) &* 65_535 &+ most / 2) / most)
+                }
+            }
+            withExtendedLifetime(image) {}
+        }
+    }
+}

@@ -68,7 +68,19 @@ struct HEIFPicture: PictureDecoder {
             let image = try HEIFImage(item, heif_colorspace_undefined, heif_chroma_undefined)
             if let lines = HEIFPlanes(image, size) { return lines }
         }
+        if let highRange, isDeep, let lines = try deepLines(white: highRange.whiteSample) { return lines }
         return try interleavedLines()
+    }
+
+    /// Of more than 8 bits, with opacity. Nil where libheif makes no planes of it, as of grey: then 8 bits have to do.
+    private func deepLines(white: UInt16) throws(ImagingError) -> (any LineSource)? {
+        let image: HEIFImage
+        do {
+            image = try HEIFImage(item, heif_colorspace_RGB, heif_chroma_444)
+        } catch .unsupported {
+            return nil
+        }
+        return HEIFPlanes.opaqueLines(image, size, white: white, isPremultiplied: item.isPremultiplied)
     }
 
     /// By libheif's own conversion to RGB: alpha and grey.
@@ -158,19 +170,26 @@ struct HEIFPicture: PictureDecoder {
         var hasAlpha: Bool { heif_image_handle_has_alpha_channel(handle) != 0 }
         var isPremultiplied: Bool { heif_image_handle_is_premultiplied_alpha(handle) != 0 }
 
+        /// Numbers count for less than a profile, but where they say that there is more light than a screen shows: no profile's
+        /// curves say how bright white is.
         var profile: ColourProfile? {
+            let numbered = numberedProfile
+            if case .highRange = numbered { return numbered }
             let count = heif_image_handle_get_raw_color_profile_size(handle)
-            if count >= 128, count <= ImageLimits.profileBytes {
-                var bytes = [UInt8](repeating: 0, count: count)
-                return heif_image_handle_get_raw_color_profile(handle, &bytes).code == heif_error_Ok
-                    ? .icc(bytes) : nil
-            }
+            guard count >= 128, count <= ImageLimits.profileBytes else { return numbered }
+            var bytes = [UInt8](repeating: 0, count: count)
+            return heif_image_handle_get_raw_color_profile(handle, &bytes).code == heif_error_Ok ? .icc(bytes) : nil
+        }
+
+        private var numberedProfile: ColourProfile? {
             var found: UnsafeMutablePointer<heif_color_profile_nclx>?
             guard heif_image_handle_get_nclx_color_profile(handle, &found).code == heif_error_Ok, let found else {
                 return nil
             }
             defer { heif_nclx_color_profile_free(found) }
-            return .primaries(found.pointee.color_primaries.rawValue)
+            return ColourProfile(
+                primaries: found.pointee.color_primaries.rawValue,
+                transfer: found.pointee.transfer_characteristics.rawValue)
         }
 
         var exif: [UInt8]? {

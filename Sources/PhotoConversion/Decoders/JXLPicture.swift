@@ -14,6 +14,8 @@ struct JXLPicture: PictureDecoder {
     private let header: cjxl_header
     /// Whether it is a JPEG that was packed again, which is never decoded but in blocks.
     private let isPackedJPEG: Bool
+    /// Samples come in 16 bits where there is one.
+    private let highLight: HighRange?
 
     init(_ source: SourceFile) throws(ImagingError) {
         let bytes = source.bytes
@@ -33,9 +35,11 @@ struct JXLPicture: PictureDecoder {
         guard header.has_black == 0 else { throw .unsupported("a JPEG XL in printing inks") }
         orientation = Orientation(exif: Int(header.orientation))
         isPackedJPEG = isContainer && BoxList(bytes).contains { $0.type == "jbrd" }
-        let profile = header.profile.map { profile in
+        highLight = HighRange(transfer: UInt32(header.transfer), primaries: UInt32(header.primaries))
+        let icc = header.profile.map { profile in
             ColourProfile.icc(Array(UnsafeBufferPointer(start: profile, count: header.profile_length)))
         }
+        let profile = highLight.map(ColourProfile.highRange) ?? icc
         metadata =
             isContainer
             ? EmbeddedMetadata(exif: Self.exif(bytes), xmp: Self.xmp(bytes), profile: profile, isUpright: true)
@@ -44,15 +48,28 @@ struct JXLPicture: PictureDecoder {
 
     /// Measured, in bytes a pixel with those that come out: 4 of a JPEG that was packed; 6 of what is lossy, or 22
     /// where it is in libjxl's other mode, which only its frames say; without loss 15, 21 where it is progressive; with
-    /// opacity 40. A channel beside the colours takes as much as all of them.
-    var memory: Int { size.pixels * (isPackedJPEG ? 6 : 24 + Int(header.extra_channels) * 18) }
+    /// opacity 40. A channel beside the colours takes as much as all of them. Samples of 16 bits are as many bytes more.
+    var memory: Int {
+        size.pixels * (isPackedJPEG ? 6 : 24 + Int(header.extra_channels) * 18 + (highLight == nil ? 0 : channels))
+    }
+
+    private var channels: Int { Int(header.colours + header.has_alpha) }
 
     var inks: ColourTransform.Inks { header.colours == 1 && header.has_alpha == 0 ? .grey : .rgb }
 
     func lines(atLeast side: Int, inks: RowConverter?) throws(ImagingError) -> any LineSource {
-        let channels = Int(header.colours + header.has_alpha)
-        let picture = try Whole(session, size, bytesPerPixel: channels)
         let width = size.width
+        if let highLight, let channels = DeepRowLines.Channels(rawValue: channels) {
+            let picture = try Whole(session, size, bytesPerPixel: channels.rawValue * 2)
+            return DeepRowLines(
+                size: size, channels: channels, isPremultiplied: header.is_premultiplied != 0,
+                white: highLight.whiteSample
+            ) { line, row in
+                UnsafeMutableRawPointer(row).copyMemory(
+                    from: picture.line(line), byteCount: width * channels.rawValue * 2)
+            }
+        }
+        let picture = try Whole(session, size, bytesPerPixel: channels)
         switch channels {
         case 1: return RowLines(size: size, format: .grey) { picture.copy(line: $0, into: $1) }
         case 2:

@@ -1,6 +1,34 @@
 import ImageWorkerProtocol
 
 extension ColourProfile {
+    /// The chunk cICP of a PNG, which counts for more than all others (PNG 3, 4.3); nil where there is none of colours in full range, or
+    /// one that says sRGB.
+    init?(pngNumbers bytes: ByteView) {
+        guard let numbers = Self.pngNumbers(bytes) else { return nil }
+        self.init(primaries: numbers.primaries, transfer: numbers.transfer)
+        if case .primaries(let number) = self, Chromaticities.numbered(number) == nil { return nil }
+    }
+
+    /// Whether there is such a chunk.
+    static func hasNumbers(_ bytes: ByteView) -> Bool { pngNumbers(bytes) != nil }
+
+    private static func pngNumbers(_ bytes: ByteView) -> (primaries: UInt32, transfer: UInt32)? {
+        var offset = 8
+        while offset + 12 <= bytes.count {
+            let length = Int(bytes.bigEndian32(at: offset))
+            switch bytes.text(at: offset + 4, count: 4) {
+            case "cICP" where length == 4:
+                // Two that are not said say nothing, and samples of brightness and two colours are none of a PNG's.
+                let (primaries, transfer) = (bytes[offset + 8], bytes[offset + 9])
+                guard transfer != 2, bytes[offset + 10] == 0, bytes[offset + 11] == 1 else { return nil }
+                return (UInt32(primaries), UInt32(transfer))
+            case "IDAT", "IEND": return nil
+            default: offset += 12 + length
+            }
+        }
+        return nil
+    }
+
     /// Chunks of a PNG that say what its colours mean: gAMA and cHRM, where none of those that overrule them stands there
     /// (iCCP is for the caller to look for). Nil where they say sRGB, nothing, or what cannot be.
     init?(pngColours bytes: ByteView) {

@@ -11,7 +11,7 @@ struct PNGPicture: PictureDecoder {
     private let header: cpng_header
 
     /// Lines as they come. Interlaced, the first line is whole with the last pass only.
-    var memory: Int { header.is_interlaced != 0 ? size.pixels * Int(header.channels) : 0 }
+    var memory: Int { header.is_interlaced != 0 ? size.pixels * Int(header.pixel_bytes) : 0 }
 
     var inks: ColourTransform.Inks { header.channels == 1 ? .grey : .rgb }
 
@@ -22,35 +22,57 @@ struct PNGPicture: PictureDecoder {
             width: Int(bytes.bigEndian32(at: 16)), height: Int(bytes.bigEndian32(at: 20)))
         // Before libpng sees it, which says of a size that it does not like only that it is invalid.
         try ImageLimits.check(width: size.width, height: size.height)
+        var metadata = EmbeddedMetadata(png: bytes)
+        if ColourProfile.hasNumbers(bytes) {
+            metadata.profile = ColourProfile(pngNumbers: bytes)
+        } else if metadata.profile == nil {
+            metadata.profile = ColourProfile(pngColours: bytes)
+        }
+        self.metadata = metadata
         session = try Session(source)
         var header = cpng_header()
-        try session.check(cpng_decoder_read_header(session.handle, &header))
+        let isDeep = if case .highRange = metadata.profile { true } else { false }
+        try session.check(cpng_decoder_read_header(session.handle, isDeep ? 1 : 0, &header))
         self.header = header
         guard Int(header.width) == size.width, Int(header.height) == size.height else {
             throw .damaged("its PNG header and data disagree on the size")
         }
-        var metadata = EmbeddedMetadata(png: bytes)
-        if metadata.profile == nil { metadata.profile = ColourProfile(pngColours: bytes) }
-        self.metadata = metadata
     }
 
     func lines(atLeast side: Int, inks: RowConverter?) throws(ImagingError) -> any LineSource {
+        let read = try rows()
+        if case .highRange(let range) = metadata.profile {
+            guard let channels = DeepRowLines.Channels(rawValue: Int(header.channels)) else {
+                throw .damaged("rows of an unknown kind")
+            }
+            return DeepRowLines(size: size, channels: channels, white: range.whiteSample) {
+                (line, row) throws(ImagingError) in
+                try read(line, UnsafeMutableRawPointer(row))
+            }
+        }
         let format: RowFormat =
             switch header.channels {
             case 1: .grey
             case 3: .rgb
             default: .rgba
             }
+        return RowLines(size: size, format: format) { (line, row) throws(ImagingError) in
+            try read(line, UnsafeMutableRawPointer(row))
+        }
+    }
+
+    private typealias ReadRow = (_ line: Int, _ row: UnsafeMutableRawPointer) throws(ImagingError) -> Void
+
+    /// What gives the rows, in order.
+    private func rows() throws(ImagingError) -> ReadRow {
         let session = session
         guard header.is_interlaced != 0 else {
-            return RowLines(size: size, format: format) { (_, row) throws(ImagingError) in
+            return { (_, row) throws(ImagingError) in
                 try session.check(cpng_decoder_read_row(session.handle, row))
             }
         }
-        let picture = try Interlaced(session, size, bytesPerPixel: format.bytesPerPixel)
-        return RowLines(size: size, format: format) { (line, row) throws(ImagingError) in
-            picture.read(line: line, into: row)
-        }
+        let picture = try Interlaced(session, size, bytesPerPixel: Int(header.pixel_bytes))
+        return { (line, row) throws(ImagingError) in picture.read(line: line, into: row) }
     }
 
     /// libpng's state, and the bytes it reads.
@@ -94,8 +116,8 @@ struct PNGPicture: PictureDecoder {
 
         deinit { free(pixels) }
 
-        func read(line: Int, into row: UnsafeMutablePointer<UInt8>) {
-            row.update(from: pixels + line * stride, count: stride)
+        func read(line: Int, into row: UnsafeMutableRawPointer) {
+            row.copyMemory(from: pixels + line * stride, byteCount: stride)
         }
     }
 }

@@ -34,7 +34,8 @@ struct CarriedMetadata {
 
     /// The packet with what it says of the picture's shape made true; nil where it is no well-formed XMP.
     ///
-    /// The parts of a moving picture that stand behind a JPEG do not come along, so what announces them is taken back.
+    /// The parts of a moving picture and the map of highlights (Ultra HDR) that stand behind a JPEG do not come along, so what
+    /// announces them is taken back: a program that believed it would look for them, and could make the picture brighter.
     /// `xmp:Thumbnails` stays: a small upright picture beside this one.
     private static func corrected(_ bytes: [UInt8], _ size: PixelSize, hasExtension: Bool) -> [UInt8]? {
         guard let packet = XMPPacket(bytes) else { return nil }
@@ -46,6 +47,10 @@ struct CarriedMetadata {
         ]
         var edits: [XMPPacket.Edit] = []
         for property in packet.properties where property.namespace != nil {
+            if property.namespace == .gainMap || property.namespace == .container {
+                edits.append(XMPPacket.Edit(range: property.span))
+                continue
+            }
             if !hasExtension, property.namespace == .note, packet.isNamed(property, "HasExtendedXMP") {
                 edits.append(XMPPacket.Edit(range: property.span))
             }

@@ -13,6 +13,8 @@ struct XMPPacket {
         case photoshop = "http://ns.adobe.com/photoshop/1.0/"
         case dublinCore = "http://purl.org/dc/elements/1.1/"
         case camera = "http://ns.google.com/photos/1.0/camera/"
+        case container = "http://ns.google.com/photos/1.0/container/"
+        case gainMap = "http://ns.adobe.com/hdr-gain-map/1.0/"
         case microsoft = "http://ns.microsoft.com/photo/1.0/"
     }
 

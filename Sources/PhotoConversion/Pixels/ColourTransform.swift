@@ -9,29 +9,28 @@ enum ColourProfile {
     case primaries(UInt32)
     /// Chromaticities, and the exponent that makes light of a sample; sRGB's curve where there is none.
     case measured(gamma: Double?, Chromaticities)
+    /// More light than a screen shows, for ``ToneMapping``.
+    case highRange(HighRange)
+
+    /// What the numbers of ITU-T H.273 say, where a container has no more than these.
+    init(primaries: UInt32, transfer: UInt32) {
+        if let range = HighRange(transfer: transfer, primaries: primaries) {
+            self = .highRange(range)
+            return
+        }
+        // Of the other transfers these are far from sRGB's curve; the cameras' own (1, 6, 14, 15) are shown by it.
+        let gamma: Double? = [4: 2.2, 5: 2.8, 8: 1][transfer]
+        self = gamma.map { .measured(gamma: $0, .numbered(primaries) ?? .standard) } ?? .primaries(primaries)
+    }
 
     fileprivate func open(_ inks: ColourTransform.Inks) -> cmsHPROFILE? {
         switch self {
         // lcms reports to a handler of its own; without one it is silent.
         case .icc(let bytes): return cmsOpenProfileFromMem(bytes, UInt32(bytes.count))
-        case .primaries(let number):
-            let light = Chromaticities.standard.white
-            switch number {
-            case 9:
-                return Self.made(
-                    nil,
-                    Chromaticities(
-                        white: light, red: .init(x: 0.708, y: 0.292), green: .init(x: 0.170, y: 0.797),
-                        blue: .init(x: 0.131, y: 0.046)))
-            case 11, 12:
-                return Self.made(
-                    nil,
-                    Chromaticities(
-                        white: light, red: .init(x: 0.680, y: 0.320), green: .init(x: 0.265, y: 0.690),
-                        blue: .init(x: 0.150, y: 0.060)))
-            default: return nil
-            }
+        case .primaries(let number): return Chromaticities.numbered(number).flatMap { Self.made(nil, $0) }
         case .measured(let gamma, let chromaticities): return Self.made(gamma, chromaticities, isGrey: inks == .grey)
+        // No curve of a profile presses highlights together.
+        case .highRange: return nil
         }
     }
 
@@ -48,6 +47,23 @@ enum ColourProfile {
         var primaries = cmsCIExyYTRIPLE(Red: point(colours.red), Green: point(colours.green), Blue: point(colours.blue))
         var curves: [OpaquePointer?] = [curve, curve, curve]
         return cmsCreateRGBProfile(&white, &primaries, &curves)
+    }
+}
+
+extension Chromaticities {
+    /// Of those numbers in ITU-T H.273 that are not sRGB's, or nearly.
+    static func numbered(_ number: UInt32) -> Chromaticities? {
+        switch number {
+        case 9:
+            Chromaticities(
+                white: standard.white, red: .init(x: 0.708, y: 0.292), green: .init(x: 0.170, y: 0.797),
+                blue: .init(x: 0.131, y: 0.046))
+        case 11, 12:
+            Chromaticities(
+                white: standard.white, red: .init(x: 0.680, y: 0.320), green: .init(x: 0.265, y: 0.690),
+                blue: .init(x: 0.150, y: 0.060))
+        default: nil
+        }
     }
 }
 
