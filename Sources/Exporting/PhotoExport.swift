@@ -168,12 +168,13 @@ struct PhotoExport: Sendable {
             if let problem = own.problem { done.error = done.error ?? problem }
         }
         for sidecar in plan.showsOriginals ? photo.sidecars : [] {
-            // What a library has written, this one too, says what was so then. A film is a half of the photo, and no word about it.
-            guard sidecar.isFilm || plan.sidecars != .never else { continue }
+            // What a library has written, this one too, says what was so then. A film or a raw file is a half of the photo, and no word about it.
+            guard sidecar.isCompanion || plan.sidecars != .never else { continue }
             guard await !isOwn(sidecar, root) else { continue }
             let place = plan.folder + "/" + taken.name(for: sidecar, beside: target)
             let outcome = await copy(
-                sidecar.path, from: root, to: place, size: sidecar.fileSize, modified: sidecar.isFilm ? time : nil, plan
+                sidecar.path, from: root, to: place, size: sidecar.fileSize, modified: sidecar.isCompanion ? time : nil,
+                plan
             )
             if done.note(outcome, of: place) { done.sidecars.append(place) }
         }

@@ -49,6 +49,8 @@ public actor LinkPictures: MeshService {
         case .film:
             guard shown.plays else { throw Self.notGiven }
             return try await stored(.film, of: photo, link)
+        // A link gives the original that the photo is shown by, and none other.
+        case .raw: throw Self.notGiven
         case .original:
             guard shown.hasOriginal else { throw Self.notGiven }
             return try await stored(.original, of: photo, link, named: photo.sourceName)

@@ -12,8 +12,8 @@ extension CatalogueContract {
                 return new
             }
             try await run.write { t in
-                run.equal(try t.photos.find(filmDigest: Sample.digest(4, 1))?.uuid, Sample.uuid(1))
-                run.expect(try t.photos.find(filmDigest: Sample.digest(2, 1)) == nil)
+                run.equal(try t.photos.find(companionDigest: Sample.digest(4, 1))?.uuid, Sample.uuid(1))
+                run.expect(try t.photos.find(companionDigest: Sample.digest(2, 1)) == nil)
                 run.equal(try t.photos.find(.id(album.ids[1]))?.kind, .moving)
                 run.equal(try t.photos.sourceDigests(size: 77), [Sample.digest(4, 1)])
                 // No film is entered that a picture has.
@@ -30,7 +30,7 @@ extension CatalogueContract {
                 var photo = try t.photos.require(.uuid(Sample.uuid(1)))
                 photo.sidecars = []
                 run.equal(try t.photos.setFiles(of: [photo]).map(\.path), [film(1).path])
-                run.expect(try t.photos.find(filmDigest: Sample.digest(4, 1)) == nil)
+                run.expect(try t.photos.find(companionDigest: Sample.digest(4, 1)) == nil)
                 run.equal(try t.photos.sourceDigests(size: 77), [])
                 run.expect(try t.photos.require(.id(photo.id)).kind == nil)
             }

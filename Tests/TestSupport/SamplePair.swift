@@ -6,6 +6,7 @@ package struct SamplePair: Sendable {
     package var identifier: String? = "1745E022-9712-43C7-B024-F308EC6413CB"
     /// On the camera's clock, in the zone +02:00: `2023-06-12T14:05:33`.
     package var taken = "2023-06-12T14:05:33"
+    package var make = "Apple"
     /// Seconds.
     package var duration = 2.0
     /// Of each pair another, so that no two have the same bytes.
@@ -55,7 +56,7 @@ package struct SamplePair: Sendable {
     }
 
     private var exif: [UInt8] {
-        let make = (tag: 0x010F, type: 2, bytes: Array("Apple\0".utf8))
+        let make = (tag: 0x010F, type: 2, bytes: Array("\(self.make)\0".utf8))
         func root(_ place: Int) -> [UInt8] {
             Self.directory([make, (tag: 0x8769, type: 4, bytes: Self.long(place))], at: 8)
         }

@@ -283,7 +283,9 @@ struct RestorePlan: Sendable {
                 if let completion { try lacking.append(.init(completion: completion, source: sourced.sourceDigest)) }
                 let update = compare(photo, with: there, isForeign: isForeign, prefersBackup: prefersBackup)
                 if let update { try updated.append(update) }
-            } else if photo.isFilm, let holder = try transaction.photos.find(filmDigest: sourced.sourceDigest) {
+            } else if photo.isFilm || photo.isRaw,
+                let holder = try transaction.photos.find(companionDigest: sourced.sourceDigest)
+            {
                 // It has found its picture since: what it says beside its bytes, a picture's row says too, or another one's.
                 try kept.append(.init(uuid: photo.uuid, photo: holder))
             } else {
@@ -299,9 +301,9 @@ struct RestorePlan: Sendable {
             let ofSource = try transaction.photos.find(sourceDigests: some.map(\.source))
             for (photo, found) in zip(some, ofSource) where found?.id == photo.completion.there.id {
                 var completion = photo.completion
-                // A film that stands by itself here would be here twice.
+                // A film or a raw file that stands by itself here would be here twice.
                 try completion.sidecars.removeAll { sidecar in
-                    try sidecar.isFilm && transaction.photos.find(sourceDigest: sidecar.contentDigest) != nil
+                    try sidecar.isCompanion && transaction.photos.find(sourceDigest: sidecar.contentDigest) != nil
                 }
                 if !completion.isEmpty { try completions.append(completion) }
             }
@@ -329,9 +331,10 @@ struct RestorePlan: Sendable {
         if there.originalPath == nil, let entry = sourced.photo.originalPath {
             completion.original = .init(entry: entry, digest: sourced.sourceDigest, size: sourced.sourceSize)
         }
-        let hasText = there.sidecars.contains { !$0.isFilm }
+        let hasText = there.sidecars.contains { !$0.isCompanion }
+        let hasHalf = there.kind != nil || there.companion != nil
         completion.sidecars = try sourced.photo.sidecars.filter {
-            try !($0.isFilm ? there.kind != nil : hasText) && digests($0.path) != nil
+            try !($0.isCompanion ? hasHalf : hasText) && digests($0.path) != nil
         }
         return completion.isEmpty ? nil : completion
     }

@@ -64,8 +64,8 @@ extension BackupCreation {
     ) throws -> (sealed: [SealedSidecar], unreadable: [String: String]) {
         var (sealed, unreadable) = ([SealedSidecar](), [String: String]())
         for photo in photos {
-            // A film is no text beside a picture: what it says of a place it says as the picture's own EXIF does.
-            for (place, sidecar) in photo.sidecars.enumerated() where !sidecar.isFilm {
+            // A film or a raw file is no text beside a picture: what it says of a place it says as the picture's own EXIF does.
+            for (place, sidecar) in photo.sidecars.enumerated() where !sidecar.isCompanion {
                 do {
                     let bytes = try photoFiles.withReader(StoredName(catalogued: sidecar.path), SealedSidecar.bytes)
                     guard SidecarFacts.mayNamePlace(Data(bytes), named: sidecar.name) else { continue }

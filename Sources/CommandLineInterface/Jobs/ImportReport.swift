@@ -26,7 +26,8 @@ enum ImportReport {
         if completed > 0 {
             lines.append(
                 "\(Figures.count(completed, "photo")) that the library had \(would ? "would get" : "got") "
-                    + "what was missing: originals, sidecars, a picture to show, or a date and words of a second copy.")
+                    + "what was missing: originals, raw files, sidecars, a picture to show, or a date and words of a second copy."
+            )
         }
         if receipt.known > 0 {
             lines.append(

@@ -74,8 +74,9 @@ extension CommandTable {
             "Original",
             photo.originalPath.map { $0 == photo.path ? "the file itself" : folder + "/" + $0 }
                 ?? "not in the library; import the file that it was made of again")
-        sheet.add(
-            "Sidecars", photo.sidecars.isEmpty ? nil : photo.sidecars.map(\.name).joined(separator: ", "))
+        sheet.add("Raw file", photo.companionRaw.map { "\(folder)/\($0.path), which came as \($0.name)" })
+        let texts = photo.sidecars.filter { !$0.isRaw }
+        sheet.add("Sidecars", texts.isEmpty ? nil : texts.map(\.name).joined(separator: ", "))
         sheet.add("UUID", photo.uuid)
         sheet.add("SHA-256", photo.contentDigest)
         session.console.show(sheet)

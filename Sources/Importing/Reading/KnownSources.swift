@@ -91,8 +91,8 @@ struct KnownSources: Sendable {
         guard photo.unseenBy == nil || photo.unseenBy == Release.version,
             let original = photo.originalPath, try isThere(original)
         else { return false }
-        // A film that is gone is put back by its own file, which is known as the photo's too.
-        if let film = photo.sidecars.first(where: \.isFilm), try !isThere(film.path) { return false }
+        // A companion that is gone is put back by its own file, which is known as the photo's too.
+        if let companion = photo.sidecars.first(where: \.isCompanion), try !isThere(companion.path) { return false }
         let beside = file.folder?.sidecars.candidates(for: file.path.name) ?? []
         return try beside.allSatisfy { sidecar in
             guard let kept = photo.sidecars.first(where: { $0.name == sidecar.name }), try isThere(kept.path) else {

@@ -228,11 +228,11 @@ struct StagedSidecar: Sendable {
     private let size: Int64
     private let digest: String
 
-    /// A film that is staged already.
+    /// A film or a raw file that is staged already.
     /// - Parameters:
-    ///   - fileExtension: with the dot, one of ``StoredName/filmExtensions``.
+    ///   - fileExtension: with the dot, one of ``StoredName/companionExtensions``.
     ///   - digest: SHA-256, lower-case hex.
-    init(film name: String, _ fileExtension: String, staged: String, size: Int64, digest: String) {
+    init(companion name: String, _ fileExtension: String, staged: String, size: Int64, digest: String) {
         (self.name, self.fileExtension, self.staged) = (name, fileExtension, staged)
         (self.size, self.digest) = (size, digest)
     }

@@ -86,7 +86,7 @@ extension OneImport {
                 let name = try StoredName(catalogued: sidecar.path)
                 guard try photoFiles.facts(name)?.isFile == true else { continue }
                 staged.append(
-                    sidecar.isFilm
+                    sidecar.isCompanion
                         ? try stageCopy(of: name, called: sidecar.name)
                         : try StagedSidecar(sidecar.name, photoFiles.bytes(of: sidecar), in: photoFiles))
             }

@@ -191,8 +191,8 @@ struct OneImport: Sendable {
             // It went between the two looks; whoever imports again gets a photo.
             return Outcome(line: line(file, .duplicate, "the library had a photo of the same bytes (\(short))"))
         }
-        if let film = photo.companionFilm, film.contentDigest == digest {
-            return try await settleFilm(film, of: photo, file)
+        if let companion = photo.companion, companion.contentDigest == digest {
+            return try await settleCompanion(companion, of: photo, file)
         }
         if let shown = try await tryAgain(photo, with: file, digest) { return shown }
         if var completed = try await complete(photo, with: file, digest) {
@@ -216,6 +216,10 @@ struct OneImport: Sendable {
 
     // MARK: What it does not have
 
+    private func provisionalOriginal(of prepared: PreparedPhoto, _ file: SourceFiles.File) -> String? {
+        prepared.originalExtension(of: file.path.name).flatMap { StoredName(.originals, file.path.name + $0)?.path }
+    }
+
     /// - Parameter isApart: whether its other half is not looked for.
     func store(
         _ prepared: PreparedPhoto, from file: SourceFiles.File, isApart: Bool
@@ -237,7 +241,7 @@ struct OneImport: Sendable {
         let uuid = overrides.uuid ?? UUID().uuidString.lowercased()
         let location: SealedLocation?
         var photo: Photo
-        let film: OtherFilm?
+        let other: OtherFile?
         do {
             let beside = try await stageSidecars(of: file)
             (facts, sidecars) = (beside.facts, beside.staged)
@@ -257,9 +261,11 @@ struct OneImport: Sendable {
             photo.takeRotation(of: facts)
             photo.take(date)
             if overrides.isFavorite { photo.isFavorite = true }
+            // Its place is not known yet; that it has a raw file there tells what it is.
+            photo.originalPath = prepared.isRaw ? provisionalOriginal(of: prepared, file) : nil
             if !isApart, let joined = try await join(prepared, sidecars, photo, file) { return joined }
-            film = isApart ? nil : try await otherFilm(of: photo, prepared)
-            if let film { sidecars.append(film.staged) }
+            other = isApart ? nil : try await otherFile(of: photo, prepared)
+            if let other { sidecars.append(other.staged) }
             names = try await publish(prepared, sidecars, from: file, takenAt: date?.clock)
         } catch {
             try? await discard(prepared, sidecars)
@@ -275,7 +281,7 @@ struct OneImport: Sendable {
             : [prepared.film == nil ? photo.path : photo.originalPath, prepared.reduction, prepared.shortfall]
         let imported = line(
             file, prepared.isUnseen ? .keptUnseen : .imported,
-            (what + [film?.note, place.note, facts.problem, location?.problem]).compactMap { $0 }.joined(
+            (what + [other?.note, place.note, facts.problem, location?.problem]).compactMap { $0 }.joined(
                 separator: "; "))
         do {
             await waitForTurn(photo.takenAt)
@@ -284,7 +290,7 @@ struct OneImport: Sendable {
             photo.createdAt = overrides.createdAt ?? .now()
             let sourced = SourcedPhoto(
                 photo: photo, sourceDigest: prepared.sourceDigest, sourceSize: prepared.sourceSize)
-            let pairing = isApart ? PhotoPairing.apart : film.map { .takingIn(film: $0.uuid) }
+            let pairing = isApart ? PhotoPairing.apart : other.map { .takingIn(film: $0.uuid) }
             try await enter(sourced, from: file, position, location, imported, pairing)
         } catch {
             if MeshError(describing: error).mayHaveBeenStored { throw error }

@@ -386,7 +386,7 @@ public actor PhotoImporter: MeshService {
         // What the journal cannot read now it cannot keep either, which the job's end tells.
         let reduced = (try? await uncancelled { try await job.recordedLines(where: Reduction.isTold) }) ?? 0
         let elsewhere = (try? await uncancelled { try await job.recordedLines(where: NamedCategory.isTold) }) ?? 0
-        let joined = (try? await uncancelled { try await job.recordedLines(where: JoinedFilm.isTold) }) ?? 0
+        let joined = (try? await uncancelled { try await job.recordedLines(where: JoinedFile.isTold) }) ?? 0
         let outcomes = job.snapshot.outcomes
         func count(_ outcome: ImportOutcome) -> Int { outcomes[outcome.rawValue] ?? 0 }
         let problems = ImportOutcome.allCases.filter(\.needsAttention).map(count).reduce(0, +)

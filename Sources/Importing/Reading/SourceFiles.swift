@@ -163,10 +163,12 @@ struct SourceFiles {
         return selection.excludes(name, at: entry.inner, isFolder: isFolder) ? .excluded : nil
     }
 
-    /// In the order of their names, so that two runs do the same. Sidecars are read with the pictures that they belong to,
+    /// In the order of their names, so that two runs do the same, but raw files behind the pictures of their names: one that comes after
+    /// its picture joins that, where one before it is a photo for a moment. Sidecars are read with the pictures that they belong to,
     /// and are no files of their own.
     private mutating func entries(of folder: Entry) throws -> [Entry] {
-        let found = try FileSystem.entries(of: folder.path).sorted { $0.text < $1.text }
+        let found = try FileSystem.entries(of: folder.path).map { ($0, Self.place($0.text)) }.sorted { $0.1 < $1.1 }
+            .map(\.0)
         let inner = folder.isNamed ? "" : folder.inner + "/"
         func entry(_ name: FilePath) -> Entry {
             Entry(path: folder.path.appending(name), inner: inner + name.text, isNamed: false)
@@ -182,6 +184,14 @@ struct SourceFiles {
             passedOver[passed, default: 0] += 1
         }
         return others.map(entry)
+    }
+
+    /// What a name is sorted by: a raw file's behind all that begin like it up to the dot.
+    private static func place(_ name: String) -> String {
+        guard let dot = name.lastIndex(of: "."), StoredName.rawExtensions.contains(name[dot...].lowercased()) else {
+            return name
+        }
+        return name[...dot] + "\u{10FFFF}" + name[dot...]
     }
 
     /// Where a file was named and not its folder, what lies beside it belongs to it all the same.

@@ -163,8 +163,10 @@ public actor PhotoRedater: MeshService {
         guard !photo.sidecars.isEmpty else { return nil }
         let photoFiles = photoFiles
         return try await files.run {
-            photo.sidecars.lazy.filter { !$0.isFilm }.compactMap { photoFiles.facts(of: $0).flatMap(PhotoDate.init) }
-                .first
+            photo.sidecars.lazy.filter { !$0.isCompanion }.compactMap {
+                photoFiles.facts(of: $0).flatMap(PhotoDate.init)
+            }
+            .first
         }
     }
 

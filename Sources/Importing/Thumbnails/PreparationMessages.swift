@@ -65,6 +65,8 @@ package struct PreparedPhoto: Codable, Sendable {
     package let facts: PictureFacts
     /// Nil of a picture. Of a film the photo is its poster, and its original is there whether or not sources are kept.
     package let film: FilmFacts?
+    /// Of the source, by its content; nil of what was not decoded, and of a film.
+    package let sourceMediaType: String?
     /// What is missing of the picture, for the photo's line in a receipt; nil where nothing is.
     package let shortfall: String?
     /// Whether the photo is a placeholder, and the pixels are those of the source.
@@ -79,14 +81,18 @@ package struct PreparedPhoto: Codable, Sendable {
         zip(staged + sidecars + (stagedPreview.map { [$0] } ?? []), names.all).map { StagedFile($0, as: $1) }
     }
 
+    /// Whether the source is a camera's raw file. Of the types that are imported, those alone are not registered with IANA.
+    package var isRaw: Bool { sourceMediaType?.hasPrefix("image/x-") ?? false }
+
     /// How the original's name ends, with the dot; nil where it is no file of its own. A film's name says what it is to whoever opens
-    /// it, so that one whose name does not say it gets another.
+    /// it, so that one whose name does not say it gets another; and what is called like a raw file is one.
     /// - Parameter name: of the source.
     package func originalExtension(of name: String) -> String? {
         guard stagedOriginal != nil else { return nil }
         let own = PhotoFileName.fileExtension(of: name)
-        guard let film, !StoredName.isFilm(ending: own) else { return own }
-        return StoredName.filmEnding(film.mediaType)
+        if let film { return StoredName.isFilm(ending: own) ? own : StoredName.filmEnding(film.mediaType) }
+        guard let sourceMediaType, !isRaw, StoredName.rawExtensions.contains(own.lowercased()) else { return own }
+        return StoredName.pictureEnding(sourceMediaType)
     }
 
     package init(
@@ -94,7 +100,7 @@ package struct PreparedPhoto: Codable, Sendable {
         sourceDigest: String, sourceSize: Int64, sourceWidth: Int, sourceHeight: Int, contentDigest: String,
         mediaType: String,
         fileExtension: String, fileSize: Int64, width: Int, height: Int, facts: PictureFacts, film: FilmFacts? = nil,
-        shortfall: String? = nil, isUnseen: Bool = false
+        sourceMediaType: String? = nil, shortfall: String? = nil, isUnseen: Bool = false
     ) {
         self.stagedPhoto = stagedPhoto
         self.stagedThumbnail = stagedThumbnail
@@ -112,6 +118,7 @@ package struct PreparedPhoto: Codable, Sendable {
         self.height = height
         self.facts = facts
         self.film = film
+        self.sourceMediaType = sourceMediaType
         self.shortfall = shortfall
         self.isUnseen = isUnseen
     }

@@ -12,11 +12,11 @@ extension Thumbnailer {
     nonisolated func open(_ request: OpenPhoto) async throws -> OpenedPhoto {
         let photo = try await photo(id: request.id, uuid: request.uuid)
         // A film is what is shown, and has no other form; what it was made of besides is not asked for by that.
-        if request.file == .original { try access.viewer.requireOriginals() }
+        if request.file == .original || request.file == .raw { try access.viewer.requireOriginals() }
         switch request.file {
         case .thumbnail: return try await openThumbnail(of: photo)
         case .preview: return try await openPreview(of: photo, isMade: true)
-        case .photo, .original, .film: return try await openStored(request.file, of: photo)
+        case .photo, .original, .film, .raw: return try await openStored(request.file, of: photo)
         }
     }
 
@@ -174,6 +174,11 @@ extension Thumbnailer {
                 throw MeshError(.notFound, "Photo \(photo.id) is no film, and does not move. Ask for its photo.")
             }
             return try StoredName(catalogued: path)
+        case .raw:
+            guard let path = photo.companionRaw?.path ?? (photo.isRaw ? photo.originalPath : nil) else {
+                throw MeshError(.notFound, "Photo \(photo.id) has no raw file. Ask for its original.")
+            }
+            return try StoredName(catalogued: path)
         case .original:
             guard let path = photo.originalPath else {
                 throw MeshError(
@@ -223,6 +228,15 @@ extension StoredName {
             "video/x-msvideo": "avi", "video/mp2t": "mts", "video/mpeg": "mpg", "video/x-ms-asf": "wmv",
         ]
         return "." + (endings[mediaType] ?? "mp4")
+    }
+
+    /// How the name of a picture that is no raw file ends, with the dot.
+    static func pictureEnding(_ mediaType: String) -> String {
+        switch mediaType {
+        case "image/jpeg": ".jpg"
+        case "image/tiff": ".tif"
+        default: "." + (mediaType.split(separator: "/").last ?? "bin")
+        }
     }
 
     private static let mediaTypes = [

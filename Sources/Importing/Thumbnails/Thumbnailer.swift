@@ -145,7 +145,7 @@ public actor Thumbnailer: MeshService {
             sourceDigest: made.sourceDigest, sourceSize: made.sourceSize, sourceWidth: made.sourceWidth,
             sourceHeight: made.sourceHeight, contentDigest: made.contentDigest, mediaType: "image/jpeg",
             fileExtension: ".jpg", fileSize: made.fileSize, width: made.width,
-            height: made.height, facts: made.facts, shortfall: made.shortfall)
+            height: made.height, facts: made.facts, sourceMediaType: made.sourceMediaType, shortfall: made.shortfall)
     }
 
     private nonisolated func stage(_ source: OpenSource, _ digest: String) async throws -> String {

@@ -1,10 +1,10 @@
 import Foundation
 
 /// A file that stood beside a picture and belongs to it, kept byte for byte with the photo: one that says something of it (`.xmp`,
-/// Google Takeout's `.json`), or the film of a photo that moves, where the camera has written that as a file of its own (Apple's
-/// `.mov`).
+/// Google Takeout's `.json`), or the other half of a photo that is two files: the film of one that moves, where the camera has written
+/// that as a file of its own (Apple's `.mov`), or the raw file of a shot whose picture the camera has written too.
 ///
-/// Films are among these because all that holds for them holds for sidecars: they go into the trash with the photo and out of it,
+/// Companions are among these because all that holds for them holds for sidecars: they go into the trash with the photo and out of it,
 /// into backups, out of them and into exports, and are checked and counted. Rejected: a second original, which each of those would
 /// have had to learn, and which older programs would not restore the photo without.
 public struct KeptSidecar: Codable, Sendable, Equatable {
@@ -30,11 +30,17 @@ public struct KeptSidecar: Codable, Sendable, Equatable {
     /// Whether it is the film of a photo that moves. By its path, whose ending an import gave it by its content.
     public var isFilm: Bool { StoredName.isFilm(ofPhoto: path) }
 
+    /// Whether it is the raw file of the shot. By its path too.
+    public var isRaw: Bool { StoredName.isRaw(ofPhoto: path) }
+
+    /// Whether it is a half of the photo, and no word about it.
+    package var isCompanion: Bool { isFilm || isRaw }
+
     /// What to call it beside a copy of the picture that is called `file`: by the whole of that name, which is the form that
-    /// programs find most surely, and this one's import too. A film by what stands before the picture's ending, as cameras do.
+    /// programs find most surely, and this one's import too. A companion by what stands before the picture's ending, as cameras do.
     /// - Parameter number: from 2 on, to tell it from others of that name.
     public func name(beside file: String, number: Int = 1) -> String {
-        guard !isFilm else {
+        guard !isCompanion else {
             let stem = file.lastIndex(of: ".").map { String(file[..<$0]) } ?? file
             // In the letters that the camera used: `.MOV`.
             let ending = name.lastIndex(of: ".").map { String(name[$0...]) }

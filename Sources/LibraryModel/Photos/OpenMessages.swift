@@ -17,7 +17,7 @@ public struct OpenPhoto: Message {
     public static let replySize = ReplySize.single
     public static let carriesFiles = true
     public static let summary =
-        "A photo's thumbnail, its preview, the photo as it is shown, or its original, as an open file."
+        "A photo's thumbnail, its preview, the photo as it is shown, its original, film or raw file, as an open file."
     public let id: Int64?
     public let uuid: String?
     /// Which of its files.
@@ -72,6 +72,8 @@ public enum PhotoFileKind: String, Codable, Sendable, CaseIterable {
     case original
     /// What plays: a film itself, and of a photo that moves the film inside of its original. Other pictures have none.
     case film
+    /// The raw file of the same shot that is kept beside the picture. Of a photo that was made of a raw file alone, its original.
+    case raw
 }
 
 public struct OpenedPhoto: Codable, Sendable, Equatable {

@@ -151,6 +151,19 @@ public struct Photo: Codable, Sendable, Equatable, Identifiable {
     /// The film that came as a file of its own beside the picture, and is kept with it.
     public var companionFilm: KeptSidecar? { sidecars.first(where: \.isFilm) }
 
+    /// The raw file of the same shot that came beside the picture, and is kept with it.
+    public var companionRaw: KeptSidecar? { sidecars.first(where: \.isRaw) }
+
+    /// The other half of a photo that is two files, of which it has one at most.
+    package var companion: KeptSidecar? { sidecars.first(where: \.isCompanion) }
+
+    /// Whether it was made of a raw file alone.
+    package var isRaw: Bool {
+        guard kind == nil, let originalPath, originalPath != path else { return false }
+        let lower = originalPath.lowercased()
+        return StoredName.rawExtensions.contains(where: lower.hasSuffix)
+    }
+
     private mutating func moveByCompanion() {
         guard kind != .film, filmOffset == nil else { return }
         kind = companionFilm == nil ? nil : .moving

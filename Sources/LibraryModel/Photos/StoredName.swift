@@ -1,6 +1,6 @@
 /// The name of a file that the library keeps, relative to the library: `photos/NAME`, `thumbnails/thumb_NAME` for the
 /// thumbnail of that photo, `previews/preview_NAME.webp` for its preview, `originals/NAME` with an extension of its own for what the photo was made of, and
-/// `originals/NAME.jpg.1.xmp` (a film: `….1.mov`) for what stood beside that. Never a way out of those folders: names come from catalogues,
+/// `originals/NAME.jpg.1.xmp` (a film: `….1.mov`; a raw file: `….1.cr2`) for what stood beside that. Never a way out of those folders: names come from catalogues,
 /// which may be anybody's.
 package struct StoredName: Hashable, Sendable, Comparable {
     /// What a file is, and the folder of such files.
@@ -81,7 +81,7 @@ package struct StoredName: Hashable, Sendable, Comparable {
     /// Of a sidecar of this photo.
     /// - Parameters:
     ///   - number: 1…999, to tell it from the photo's others.
-    ///   - fileExtension: with the dot: `.xmp` or `.json`, of a film `.mov` or `.mp4`.
+    ///   - fileExtension: with the dot: `.xmp` or `.json`, of a film or a raw file one of ``companionExtensions``.
     package func sidecar(_ number: Int, _ fileExtension: String) -> StoredName {
         StoredName(.originals, "\(photo.fileName).\(number)\(fileExtension)") ?? self
     }
@@ -97,17 +97,29 @@ package struct StoredName: Hashable, Sendable, Comparable {
         else { return nil }
         let owner = String(numbered[..<dot])
         // Originals end like this too, and photos' names may have dots in them; but a photo's whole name has an ending.
-        guard owner.contains(".") || !Self.filmExtensions.contains(where: fileName.hasSuffix) else { return nil }
+        guard owner.contains(".") || !Self.companionExtensions.contains(where: fileName.hasSuffix) else { return nil }
         return StoredName(.photos, owner)
     }
 
-    private static let sidecarExtensions = [".xmp", ".json"] + filmExtensions
+    private static let sidecarExtensions = [".xmp", ".json"] + companionExtensions
+    /// Of the other half of a photo that is two files.
+    package static let companionExtensions = filmExtensions + rawExtensions
     /// Of the films of photos that move. Cameras write no others, and these say what they are to whoever opens them.
     package static let filmExtensions = [".mov", ".mp4"]
+    /// Of raw files, as cameras write them.
+    package static let rawExtensions = [
+        ".dng", ".cr2", ".cr3", ".crw", ".nef", ".nrw", ".arw", ".sr2", ".orf", ".rw2", ".raf", ".pef", ".srw", ".mrw",
+        ".3fr", ".erf", ".mef", ".mos", ".kdc", ".x3f",
+    ]
 
     /// Whether a stored file is called like the film that is kept beside a photo.
-    static func isFilm(ofPhoto path: String) -> Bool {
-        filmExtensions.contains(where: path.hasSuffix) && StoredName(path: path)?.photoOfSidecar != nil
+    static func isFilm(ofPhoto path: String) -> Bool { isCompanion(ofPhoto: path, among: filmExtensions) }
+
+    /// Whether it is called like the raw file that is kept beside one.
+    static func isRaw(ofPhoto path: String) -> Bool { isCompanion(ofPhoto: path, among: rawExtensions) }
+
+    private static func isCompanion(ofPhoto path: String, among extensions: [String]) -> Bool {
+        extensions.contains(where: path.hasSuffix) && StoredName(path: path)?.photoOfSidecar != nil
     }
 
     private static func stem(_ fileName: String) -> String {

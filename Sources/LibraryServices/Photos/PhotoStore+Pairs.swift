@@ -2,11 +2,11 @@ import LibraryModel
 import LibraryStorage
 import ServiceMesh
 
-/// Photos that move and come as two files, in any order.
+/// Photos that are two files, a picture and a film or a raw file, in any order.
 ///
-/// Whichever comes second looks for the first, puts the film's file beside the picture, and says here what it has found. Here it is looked
+/// Whichever comes second looks for the first, puts the other's file beside the picture, and says here what it has found. Here it is looked
 /// at again, in the transaction that enters it: of two imports that meet, the later one is refused and looks once more, so that
-/// there never is a picture beside a film that it should have had.
+/// there never is a picture beside a film or a raw file that it should have had.
 extension PhotoStore {
     func otherHalf(of photo: Photo) async throws -> Photo? {
         try await catalogue.read { try $0.otherHalf(of: photo) }
@@ -16,13 +16,13 @@ extension PhotoStore {
         for sidecar in request.sidecars where StoredName(path: sidecar.path) == nil {
             throw MeshError(.invalidArgument, "'\(sidecar.path.prefix(200))' is no name of a stored file.")
         }
-        guard let film = request.sidecars.first(where: \.isFilm) else {
-            throw MeshError(.invalidArgument, "There is no film among the files. Name it.")
+        guard let companion = request.sidecars.first(where: \.isCompanion) else {
+            throw MeshError(.invalidArgument, "There is no film and no raw file among the files. Name it.")
         }
         let (photo, discarded) = try await catalogue.write { transaction in
             let there =
-                try transaction.photos.find(sourceDigest: film.contentDigest)
-                ?? transaction.photos.find(filmDigest: film.contentDigest)
+                try transaction.photos.find(sourceDigest: companion.contentDigest)
+                ?? transaction.photos.find(companionDigest: companion.contentDigest)
             if let there { throw CatalogueError.pictureThere(there) }
             guard var photo = try transaction.otherHalf(of: request.film), photo.uuid == request.photo.uuid,
                 photo.path == request.photo.path
@@ -42,20 +42,20 @@ extension PhotoStore {
         return photo
     }
 
-    /// The film that a photo which is to be entered takes in, in the transaction that does.
+    /// The photo, a film or one of a raw file, whose file one that is to be entered takes in, in the transaction that does.
     /// - Throws: where what is there is not what the request was made for.
-    static func film(
+    static func companion(
         takenInBy request: AddPhoto, in transaction: any CatalogueTransaction
     ) throws -> Photo? {
         guard request.pairing != .apart else { return nil }
         var alone = request.sourced.photo
-        alone.sidecars.removeAll(where: \.isFilm)
+        alone.sidecars.removeAll(where: \.isCompanion)
         let other = try transaction.otherHalf(of: alone)
         guard case .takingIn(let uuid) = request.pairing else {
             guard other == nil else { throw changedPair }
             return nil
         }
-        guard let other, other.uuid == uuid, let taken = request.sourced.photo.companionFilm,
+        guard let other, other.uuid == uuid, let taken = request.sourced.photo.companion,
             try transaction.photos.find(sourceDigest: taken.contentDigest)?.id == other.id
         else { throw changedPair }
         return other
@@ -63,8 +63,8 @@ extension PhotoStore {
 
     /// Its row goes, and then its files, but for what the picture has of it.
     /// - Returns: those files.
-    static func remove(_ film: Photo, in transaction: any CatalogueTransaction) throws -> [StoredName] {
-        let files = try transaction.photos.forget([film.id])
+    static func remove(_ companion: Photo, in transaction: any CatalogueTransaction) throws -> [StoredName] {
+        let files = try transaction.photos.forget([companion.id])
         try transaction.discardedFiles.add(files.left)
         return (files.left + files.made).compactMap { StoredName(path: $0) }
     }

@@ -130,8 +130,8 @@ public actor PhotoStore: MeshService {
     func add(_ request: AddPhoto) async throws -> Photo {
         let location = try request.sealedLocation.map { try SealedValue(Array($0)) }
         let (photo, discarded) = try await catalogue.write { transaction in
-            let film = try Self.film(takenInBy: request, in: transaction)
-            let discarded = try film.map { try Self.remove($0, in: transaction) } ?? []
+            let companion = try Self.companion(takenInBy: request, in: transaction)
+            let discarded = try companion.map { try Self.remove($0, in: transaction) } ?? []
             let photo = try transaction.photos.insert(request.sourced, line: request.line, of: request.job)
             if let location { try Self.keep(location, of: photo, in: transaction) }
             if let file = request.file {
@@ -329,7 +329,7 @@ extension FindPhotoOfSource: HandledMessage {
         let digest = digest
         return FoundPhoto(
             photo: try await service.catalogue.read {
-                try $0.photos.find(sourceDigest: digest) ?? $0.photos.find(filmDigest: digest)
+                try $0.photos.find(sourceDigest: digest) ?? $0.photos.find(companionDigest: digest)
             })
     }
 }

@@ -41,7 +41,8 @@ struct PhotoFileCheck: Sendable {
         if let original = entry.original { add(original, "the original") }
         for sidecar in entry.sidecars {
             let isFilm = StoredName.filmExtensions.contains(where: sidecar.path.hasSuffix)
-            add(sidecar, isFilm ? "the film" : "a sidecar")
+            let isRaw = StoredName.rawExtensions.contains(where: sidecar.path.hasSuffix)
+            add(sidecar, isFilm ? "the film" : isRaw ? "the raw file" : "a sidecar")
         }
         return found
     }

@@ -35,11 +35,11 @@ package protocol PhotoRepository {
     func countWithoutOriginal() throws -> Int
     /// Photos that have sealed fields. Opens none.
     func sealed(_ query: SealedPhotoQuery) throws -> SealedPhotos
-    /// The digests of sources of one size, in bytes, the films among them that are kept beside pictures; 1,000 of each at most.
+    /// The digests of sources of one size, in bytes, the films and raw files among them that are kept beside pictures; 1,000 of each at most.
     func sourceDigests(size: Int64) throws -> [String]
-    /// The photo beside whose picture a film of this digest is kept; nil where there is none.
-    func find(filmDigest: String) throws -> Photo?
-    /// What may be the other half of a photo that moves and is two files: films, or pictures that do not move.
+    /// The photo beside whose picture a film or a raw file of this digest is kept; nil where there is none.
+    func find(companionDigest: String) throws -> Photo?
+    /// What may be the other half of a photo that is two files: films, or what does not move, pictures and raw files.
     func pairCandidates(_ query: PairQuery) throws -> [Photo]
     /// The photo that was made from each of these sources (SHA-256, lower-case hex), in their order; nil where there is none.
     func find(sourceDigests: [String]) throws -> [Photo?]
@@ -151,6 +151,9 @@ package struct PairQuery: Sendable {
     package let clocks: ClosedRange<Int64>?
     /// More than these are asked for by nobody: of two already it has to be told which is meant.
     package static let maximumCount = 16
+    /// Photos of those seconds whose names are looked at: no camera takes more, and of a million with one date all would be looked at
+    /// for each that comes.
+    package static let maximumLooks = 256
 
     package init(areFilms: Bool, identifier: String?, stem: String?, clocks: ClosedRange<Int64>?) {
         self.areFilms = areFilms

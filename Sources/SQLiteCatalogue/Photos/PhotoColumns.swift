@@ -64,9 +64,10 @@ enum PhotoColumns {
         Column("film_offset", isOfFiles: true) { $0.photo.filmOffset },
         Column("film_length", isOfFiles: true) { $0.photo.filmLength },
         Column("content_identifier", isOfFiles: true) { $0.photo.contentIdentifier },
-        // Of the film among the sidecars, said once more: its bytes are asked for as those of sources are.
-        Column("film_digest", isOfFiles: true) { $0.photo.companionFilm?.contentDigest },
-        Column("film_size", isOfFiles: true) { $0.photo.companionFilm?.fileSize },
+        // Of the film or raw file among the sidecars, said once more: its bytes are asked for as those of sources are. Films came first,
+        // which the columns are called after.
+        Column("film_digest", isOfFiles: true) { $0.photo.companion?.contentDigest },
+        Column("film_size", isOfFiles: true) { $0.photo.companion?.fileSize },
         Column("file_size", isOfFiles: true) { $0.photo.fileSize },
         // As they are shown: turning a photo exchanges them.
         Column("width", isEditable: true, isOfFiles: true) { $0.photo.width },

@@ -114,7 +114,7 @@ struct PhotoTable: PhotoRepository {
             }
     }
 
-    func find(filmDigest: String) throws -> Photo? { try first(where: "film_digest = ?", filmDigest) }
+    func find(companionDigest: String) throws -> Photo? { try first(where: "film_digest = ?", companionDigest) }
 
     func pairCandidates(_ query: PairQuery) throws -> [Photo] {
         let kind = query.areFilms ? "kind = 'film'" : "kind IS NULL"
@@ -134,8 +134,10 @@ struct PhotoTable: PhotoRepository {
         guard let stem = query.stem, let clocks = query.clocks else { return [] }
         let name = stem + "."
         return try found(
-            "shown_at BETWEEN ? AND ? AND lower(substr(source_name, 1, ?)) = lower(?)",
-            [clocks.lowerBound, clocks.upperBound, name.unicodeScalars.count, name])
+            """
+            id IN (SELECT id FROM photos WHERE \(kind) AND shown_at BETWEEN ? AND ? LIMIT \(PairQuery.maximumLooks))
+            AND lower(substr(source_name, 1, ?)) = lower(?)
+            """, [clocks.lowerBound, clocks.upperBound, name.unicodeScalars.count, name])
     }
 
     /// Two sources may have become the same bytes: of photos that share their content, the one with the uuid is meant.
@@ -225,7 +227,7 @@ struct PhotoTable: PhotoRepository {
     // MARK: Entering
 
     func insert(_ new: SourcedPhoto, line: ReceiptLine?, of job: JobID?) throws -> Photo {
-        if let there = try find(sourceDigest: new.sourceDigest) ?? find(filmDigest: new.sourceDigest) {
+        if let there = try find(sourceDigest: new.sourceDigest) ?? find(companionDigest: new.sourceDigest) {
             throw CatalogueError.pictureThere(there)
         }
         try CategoryTable(connection: connection).requireExists(new.photo.categoryId)

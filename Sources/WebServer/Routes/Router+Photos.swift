@@ -1,12 +1,13 @@
 import Foundation
 import ServiceMesh
 
-/// `GET /photos/{uuid}/{thumbnail|preview|photo|original|film}`, and `/trash/…` likewise: what the daemon hands over, sent as it is.
+/// `GET /photos/{uuid}/{thumbnail|preview|photo|original|film|raw}`, and `/trash/…` likewise: what the daemon hands over, sent as it is.
 extension Router {
     func photo(
         _ head: RequestHead, uuid: String, kind: String, _ visitor: Visitor, isTrashed: Bool = false
     ) throws -> Intake {
-        guard ["thumbnail", "preview", "photo", "original", "film"].contains(kind), UUID(uuidString: uuid) != nil else {
+        guard ["thumbnail", "preview", "photo", "original", "film", "raw"].contains(kind), UUID(uuidString: uuid) != nil
+        else {
             throw Refusal.notFound
         }
         let (pictures, disk) = (pictures, disk)

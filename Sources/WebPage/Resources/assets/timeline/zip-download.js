@@ -99,11 +99,14 @@ async function sidecarOf(photo, name, signal) {
   return sidecar.saysMore || !name.startsWith(`${photo.name}.`) ? new Blob([sidecar.text], { type: 'application/rdf+xml' }) : null;
 }
 
-/** How the film of a photo that moves ends, where it is a file of its own and not a part of the original. Lists do not say that. */
-async function filmEnding({ id, kind }, signal) {
-  if (kind !== 'moving') return undefined;
+/**
+ * How the other half of a photo that is two files ends: its film, where that is no part of the original, or its raw file. Lists do not say
+ * that.
+ */
+async function companionEnding({ id, kind }, signal) {
+  if (kind === 'film') return undefined;
   const { sidecars } = await ask('photo.get', { id }, signal);
-  return sidecars.map(({ path }) => /\.(mov|mp4)$/.exec(path)?.[1]).find(Boolean);
+  return sidecars.map(({ path }) => path.split('.').at(-1)).find((ending) => !['xmp', 'json'].includes(ending));
 }
 
 async function zipOf(photos, progress, signal) {
@@ -131,11 +134,14 @@ async function zipOf(photos, progress, signal) {
       return fetched(pictureAddress(photo, 'photo'), { signal });
     });
     const blob = await reply.blob();
-    const ending = await filmEnding(photo, signal);
+    const ending = await companionEnding(photo, signal);
     // Called like the picture, by which programs know the two for one.
-    const [name, film] = uniqueName(photo, [extensions[blob.type.split(';')[0]] ?? 'bin', ending].filter(Boolean), taken);
+    const [name, companion] = uniqueName(photo, [extensions[blob.type.split(';')[0]] ?? 'bin', ending].filter(Boolean), taken);
     await add(photo, blob, name);
-    if (film) await add(photo, await (await fetched(pictureAddress(photo, 'film'), { signal })).blob(), film);
+    if (companion) {
+      const kind = ['mov', 'mp4'].includes(ending) ? 'film' : 'raw';
+      await add(photo, await (await fetched(pictureAddress(photo, kind), { signal })).blob(), companion);
+    }
     const sidecar = await sidecarOf(photo, name, signal);
     if (sidecar) await add(photo, sidecar, `${name}.xmp`);
     progress(done += 1);
@@ -146,11 +152,11 @@ async function zipOf(photos, progress, signal) {
 }
 
 /**
- * Saves the originals: one as it is, several, or one and its film, as a ZIP. Resolves with true when it is done, undefined when it was given
+ * Saves the originals: one as it is, several, or one and its film or raw file, as a ZIP. Resolves with true when it is done, undefined when it was given
  * up.
  */
 export async function downloadTogether(photos) {
-  if (photos.length === 1 && !await filmEnding(photos[0])) {
+  if (photos.length === 1 && !await companionEnding(photos[0])) {
     download(photos[0], 'original');
     return true;
   }
