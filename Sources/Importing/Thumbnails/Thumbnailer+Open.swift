@@ -86,7 +86,7 @@ extension Thumbnailer {
         }
         switch request.file {
         case .preview: return try await openPreview(of: photo, isMade: false)
-        case .photo, .original, .film: return try await openStored(request.file, of: photo)
+        case .photo, .original, .film, .raw: return try await openStored(request.file, of: photo)
         case .thumbnail:
             let name = try Self.name(of: request.file, of: photo)
             let photoFiles = photoFiles
