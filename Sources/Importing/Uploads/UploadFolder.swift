@@ -38,6 +38,8 @@ struct UploadFolder: Sendable {
     let known: String
 
     static let claimPrefix = "import-"
+    /// Behind the name of a file that is written anew.
+    private static let next = ".next"
 
     private func part(_ id: String) -> String { path + "/\(id).part" }
     private func facts(_ id: String) -> String { path + "/\(id).json" }
@@ -85,7 +87,7 @@ struct UploadFolder: Sendable {
     /// Writes down anew what is known of an upload, durably.
     func describe(_ id: String, _ facts: Facts) throws {
         let encoded = Array(try JSONEncoder().encode(facts))
-        let next = self.facts(id) + ".next"
+        let next = self.facts(id) + Self.next
         try FileSystem.withFile(next, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW) { descriptor in
             guard write(descriptor, encoded, encoded.count) == encoded.count else {
                 throw FileSystem.Failure(action: "write", path: next, code: errno)
@@ -127,6 +129,8 @@ struct UploadFolder: Sendable {
     func remove(_ id: String) throws {
         try FileSystem.remove(part(id))
         try FileSystem.remove(facts(id))
+        // Of a description that a kill has cut.
+        try FileSystem.remove(facts(id) + Self.next)
     }
 
     func room() throws -> Int64 {
