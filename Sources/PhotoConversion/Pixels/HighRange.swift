@@ -3,7 +3,7 @@ import ImageWorkerProtocol
 
 /// What the samples of a picture mean that holds more light than a screen shows: PQ (SMPTE ST 2084) or HLG (ITU-R BT.2100), in the
 /// colours that its container names by their numbers in ITU-T H.273.
-struct HighRange: Equatable {
+package struct HighRange: Equatable {
     enum Transfer: UInt32 {
         case pq = 16
         case hlg = 18
@@ -12,7 +12,7 @@ struct HighRange: Equatable {
     let transfer: Transfer
     let colours: Colours
 
-    enum Colours {
+    package enum Colours {
         case bt2020, displayP3, standard
     }
 
@@ -29,9 +29,9 @@ struct HighRange: Equatable {
     }
 
     /// White of graphics and of paper in such a picture, in candela a square metre (ITU-R BT.2408).
-    static let white: Float = 203
+    package static let white: Float = 203
     /// Light of HLG's largest sample, and of PQ's.
-    static let hlgPeak: Float = 1_000
+    package static let hlgPeak: Float = 1_000
     static let pqPeak: Float = 10_000
 
     /// The sample of ``white``, 0 to 65,535: HLG's is 75 percent, PQ's 58.
@@ -55,7 +55,7 @@ struct HighRange: Equatable {
     static func hlgSystem(brightness: Float) -> Float { powf(max(brightness, 0), 0.2) * hlgPeak / white }
 
     /// Candela of a sample from 0 to 1.
-    static func pqLight(of sample: Float) -> Float {
+    package static func pqLight(of sample: Float) -> Float {
         let root = powf(max(sample, 0), 1 / 78.843_75)
         return pqPeak * powf(max(root - 0.835_937_5, 0) / (18.851_562_5 - 18.687_5 * root), 1 / 0.159_301_757_8)
     }
@@ -66,7 +66,8 @@ struct HighRange: Equatable {
         return powf((0.835_937_5 + 18.851_562_5 * root) / (1 + 18.687_5 * root), 78.843_75)
     }
 
-    private static func hlgScene(of sample: Float) -> Float {
+    /// The light of the scene, 0 to 1, of a sample from 0 to 1.
+    package static func hlgScene(of sample: Float) -> Float {
         sample <= 0.5 ? sample * sample / 3 : (expf((sample - 0.559_910_73) / 0.178_832_77) + 0.284_668_92) / 12
     }
 }
@@ -82,7 +83,7 @@ extension HighRange.Colours {
     }
 
     /// From light in these colours to light in sRGB's: lines for red, green and blue.
-    var toStandard: [SIMD3<Float>] {
+    package var toStandard: [SIMD3<Float>] {
         switch self {
         case .bt2020: [[1.660_5, -0.587_6, -0.072_8], [-0.124_6, 1.132_9, -0.008_3], [-0.018_2, -0.100_6, 1.118_7]]
         case .displayP3: [[1.224_9, -0.224_7, 0], [-0.042_0, 1.041_9, 0], [-0.019_7, -0.078_6, 1.097_9]]
