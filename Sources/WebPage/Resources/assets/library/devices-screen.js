@@ -52,10 +52,10 @@ class DevicesScreen extends Component {
           device.role && element('p', { class: 'small' }, roleText(device, categories)),
           device.hasPassword && element('p', { class: 'small' }, t('devices.program.has')),
           session.offers('device.makePassword') && device.role === 'parent' && element(
-            'p', {},
+            'p', { class: 'device-apps' },
             textButton(
               t(device.hasPassword ? 'devices.program.again' : 'devices.program.make'), () => attempt(() => this.#program(device)), {
-                class: 'button small', 'aria-label': t('devices.program.for', { name: device.name }) }),
+                class: 'button small', 'aria-label': t(device.hasPassword ? 'devices.program.againFor' : 'devices.program.for', { name: device.name }) }),
             device.hasPassword && textButton(
               t('devices.program.end'), () => this.#endProgram(device), {
                 class: 'button small', 'aria-label': t('devices.program.endFor', { name: device.name }) }))),

@@ -197,6 +197,7 @@ export default {
   'devices.paired': 'verbunden {time}',
   'devices.program.address': 'Adresse',
   'devices.program.again': 'Neues Passwort',
+  'devices.program.againFor': 'Neues Passwort für eine App auf {name}',
   'devices.program.end': 'Passwort beenden',
   'devices.program.endFor': 'Passwort auf {name} beenden',
   'devices.program.endHelp': 'Die App dort schickt keine Fotos mehr. Was sie geschickt hat, bleibt.',
