@@ -91,6 +91,37 @@ extension BrowserTests {
             }
         }
 
+        /// A shot in two files: both are saved, from the photo itself too.
+        @Test func aRawFileIsDownloadedWithItsPicture() async throws {
+            try await House.withoutPhotos(beside: .here) { place, page, _ in
+                let folder = place.folder.file("shot")
+                try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
+                let (picture, seen) = try (
+                    SampleAlbum(width: 640, height: 480).photo(0), SampleAlbum(width: 1_600, height: 1_200).photo(1)
+                )
+                try SampleShot().jpeg(picture).write(to: URL(fileURLWithPath: folder + "/DSCF1.JPG"))
+                try SampleShot().raw(seen).write(to: URL(fileURLWithPath: folder + "/DSCF1.RAF"))
+                _ = try await place.smilepile("import", folder)
+                try await page.wait(until: "document.querySelectorAll('.tile.loaded').length === 1")
+                try await page.run(
+                    """
+                    URL.createObjectURL = (zip) => { zip.text().then((text) => { window.zip = text; }); return 'about:blank'; };
+                    """)
+                try await page.run(Self.helpers)
+                try await page.run("tests.open('DSCF1')")
+                try await page.wait(until: "document.querySelector('photo-view')")
+                try await page.run("HTMLAnchorElement.prototype.click = function () {};")
+                try await page.click(on: "Download original")
+                try await page.wait(until: "window.zip !== undefined")
+                for name in ["DSCF1.jpg", "DSCF1.raf"] {
+                    #expect(
+                        try await page.evaluate("window.zip.split('\(name)').length") == 3, "here and in the directory")
+                }
+                #expect(try await page.evaluate("window.zip.includes('FUJIFILMCCD-RAW')"))
+                #expect(page.faults == [])
+            }
+        }
+
         @Test(.enabled(if: Tool.ffmpeg.isPresent)) func filmsAreAFilter() async throws {
             try await Self.withFilms { place, page in
                 try SampleAlbum(width: 320, height: 240).write(count: 2, to: place.folder.file("photos"))

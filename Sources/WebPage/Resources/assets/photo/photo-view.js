@@ -10,8 +10,8 @@ import { address, back, filterParameters, go, photoFilter } from '../core/router
 import { session } from '../core/session.js';
 import { photoTime, shortClockTime, t } from '../core/text.js';
 import { attempt } from '../core/toasts.js';
-import { download, moveToTrash, setFavourite, turn } from '../timeline/photo-actions.js';
-import { PhotoList } from '../timeline/photo-list.js';
+import { moveToTrash, setFavourite, turn } from '../timeline/photo-actions.js';
+import { PhotoList, shownAt } from '../timeline/photo-list.js';
 import './film-player.js';
 import './photo-facts.js';
 import { canShare, share } from './share.js';
@@ -73,7 +73,7 @@ class PhotoView extends Component {
         // On a phone the share sheet is how a photo leaves it, and saves it too.
         shares
           ? iconButton('share', t('share.share'), () => this.photo && attempt(() => share(this.photo)))
-          : iconButton('download', t('photo.download'), () => this.photo && download(this.photo, 'original'), { class: 'icon-button download' }),
+          : iconButton('download', t('photo.download'), () => this.photo && attempt(() => this.#download()), { class: 'icon-button download' }),
         session.may('photo.delete') && iconButton('trash', t('photo.trash'), () => this.#trash()),
         this.#information),
       element('div', { class: 'photo-body' }, element('div', { class: 'stage' }, this.#surface, this.#film, this.#previous, this.#next, this.#notice), this.#facts));
@@ -333,6 +333,14 @@ class PhotoView extends Component {
     if (!done) return;
     if (neighbour) this.#go(neighbour, target);
     else this.#close();
+  }
+
+  /** The original, or where the photo is two files, both in a ZIP. */
+  async #download() {
+    const { photo } = this;
+    const { downloadTogether } = await import('../timeline/zip-download.js');
+    // Lists say by which date they have sorted it.
+    await downloadTogether([{ ...photo, shownAt: shownAt(photo) }]);
   }
 
   async #sendToGroup() {
