@@ -166,6 +166,19 @@ import Testing
             plain[7] < seen[7][1] - 40 || transfer == .hlg, "it is dark where nothing says how bright it is: \(plain)")
     }
 
+    /// What is no grid: with opacity, and in grey alone.
+    @Test(.enabled(if: Tool.heifEncoder.isPresent, "heif-enc writes HEIC"), arguments: ["opacity", "grey"])
+    func heicInOnePiece(_ what: String) throws {
+        let folder = try TemporaryFolder("heic")
+        var patches = HighlightPatches.greys(.pq, Self.light)
+        if what == "grey" { patches.isGrey = true } else { patches.opacity = 1 }
+        let png = try folder.write(patches.png(isNumbered: false), "drawn.png")
+        try Tool.heifEncoder.run(["-b", "10", "-q", "95", "-p", "chroma=444", png, "-o", folder.file("made.heic")])
+        let made = try Array(folder.bytes("made.heic"))
+        let property = GridMaker.box("colr", Array("nclx".utf8) + [0, 9, 0, 16, 0, 6, 0x80])
+        try expectGreys(shown(HEIFEditor.adding(property, toPrimaryOf: made)), within: 5)
+    }
+
     @Test(
         .enabled(if: Tool.cjxl.isPresent, "cjxl writes JPEG XL"), arguments: HighlightPatches.Transfer.allCases,
         ["0", "0.5"])

@@ -72,7 +72,7 @@ struct HEIFPicture: PictureDecoder {
         return try interleavedLines()
     }
 
-    /// Of more than 8 bits, with opacity. Nil where libheif makes no planes of it, as of grey: then 8 bits have to do.
+    /// Of more than 8 bits, with opacity or in grey. Nil where libheif makes no planes of it: then 8 bits have to do.
     private func deepLines(white: UInt16) throws(ImagingError) -> (any LineSource)? {
         let image: HEIFImage
         do {
@@ -80,6 +80,7 @@ struct HEIFPicture: PictureDecoder {
         } catch .unsupported {
             return nil
         }
+        guard item.hasAlpha else { return HEIFPlanes(image, size) }
         return HEIFPlanes.opaqueLines(image, size, white: white, isPremultiplied: item.isPremultiplied)
     }
 
