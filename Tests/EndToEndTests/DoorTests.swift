@@ -113,6 +113,10 @@ extension WebTests {
                 let seen = try #require(try await door.call(SearchPhotos()).photos.last)
                 #expect(
                     try await status { _ = try await door.call(OpenPhoto(id: seen.id, .original)) } == step.original)
+                // There is none, which a child is not told.
+                #expect(
+                    try await status { _ = try await door.call(OpenPhoto(id: seen.id, .raw)) }
+                        == step.original ?? .notFound)
                 let favourite = SetFavorite(ids: [seen.id], isFavorite: true)
                 #expect(try await status { _ = try await door.call(favourite) } == step.favourite)
                 #expect(
