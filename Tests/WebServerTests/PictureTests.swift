@@ -35,6 +35,26 @@ import Testing
         }
     }
 
+    /// A browser that has the picture from before asks for another address, and one that asks for the old one keeps nothing.
+    @Test func aTurnedPhotoIsAnotherPicture() async throws {
+        try await withSite { site in
+            let cookie = try await site.pair()
+            for (rotation, version) in [(90, "00ff00ff00ff00ffr90"), (nil, "00ff00ff00ff00ff")] as [(Int?, String)] {
+                for kind in ["thumbnail", "preview", "photo"] {
+                    put(site, kind: kind) { $0.rotation = rotation }
+                    let reply = try await site.ask("GET", "/photos/\(uuid)/\(kind)?v=\(version)", [cookie])
+                    #expect(reply.status == 200 && reply.header("etag") == "\"\(version)-\(kind)\"")
+                    #expect(reply.header("cache-control") == "private, max-age=31536000, immutable")
+                    let other = version.hasSuffix("r90") ? "00ff00ff00ff00ff" : "00ff00ff00ff00ffr90"
+                    let old = try await site.ask(
+                        "GET", "/photos/\(uuid)/\(kind)?v=\(other)",
+                        [cookie, "If-None-Match: \"\(other)-\(kind)\""])
+                    #expect(old.status == 200 && old.header("cache-control") == "private, no-cache")
+                }
+            }
+        }
+    }
+
     @Test func aPreviewIsOneOfThePictures() async throws {
         try await withSite { site in
             put(site, kind: "preview") { $0.mediaType = "image/webp" }

@@ -124,7 +124,13 @@ extension Thumbnailer {
 
     private func putAlone(_ staged: String, as name: StoredName) async throws -> Bool {
         defer { making[name] = nil }
-        try await settle(staged, as: name)
+        do {
+            try await settle(staged, as: name)
+        } catch {
+            let photoFiles = photoFiles
+            try? await files.run { photoFiles.unstage([staged]) }
+            throw error
+        }
         unmade[name] = nil
         return true
     }

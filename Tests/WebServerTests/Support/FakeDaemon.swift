@@ -13,6 +13,7 @@ final class FakeDaemon: Sendable {
         var bytes: [UInt8]
         var digest = "00ff00ff00ff00ff"
         var name: String?
+        var rotation: Int?
     }
 
     struct Link: Sendable {
@@ -354,6 +355,7 @@ final class FakeConnection: DaemonConnection {
                     "contentDigest": .string(picture.digest),
                 ]
                 if let name = picture.name { facts["name"] = .string(name) }
+                if let rotation = picture.rotation { facts["rotation"] = .integer(Int64(rotation)) }
                 return (.object(facts), path, O_RDONLY)
             case "group.open":
                 guard !state.isKids else { throw MeshError(.permissionDenied, "Groups are for parents.") }
