@@ -30,6 +30,18 @@ extension CatalogueContract {
             let gone = Sample.photo(9, in: album.family).photo
             try await run.refuses("noPhoto") { try $0.photos.update(gone) }
         },
+        ContractCheck("a turn exchanges a photo's sides, and only where it lies on its side") { run in
+            let album = try await run.album(2)
+            var photo = album.photos[0]
+            for rotation in [Rotation.quarter, .threeQuarters, .half, nil, .threeQuarters, .quarter, nil] {
+                photo.turn(to: rotation)
+                let turned = photo
+                try await run.write { try $0.photos.update(turned) }
+                run.equal(try await run.read { try $0.photo(turned.id) }, turned)
+            }
+            run.equal(photo, album.photos[0])
+            run.equal(try await run.read { try $0.photo(album.ids[1]) }, album.photos[1])
+        },
         ContractCheck("many photos are described together, or none of them") { run in
             let album = try await run.album(3)
             let named = album.photos.prefix(2).map { photo in

@@ -69,9 +69,9 @@ enum PhotoColumns {
         Column("film_digest", isOfFiles: true) { $0.photo.companion?.contentDigest },
         Column("film_size", isOfFiles: true) { $0.photo.companion?.fileSize },
         Column("file_size", isOfFiles: true) { $0.photo.fileSize },
-        // As they are shown: turning a photo exchanges them.
-        Column("width", isEditable: true, isOfFiles: true) { $0.photo.width },
-        Column("height", isEditable: true, isOfFiles: true) { $0.photo.height },
+        // As they are shown: turning a photo exchanges them (`PhotoTable.update`).
+        Column("width", isOfFiles: true) { $0.photo.width },
+        Column("height", isOfFiles: true) { $0.photo.height },
         Column("rotation", isEditable: true) { $0.photo.rotation?.rawValue },
         Column("is_favorite", isEditable: true) { $0.photo.isFavorite },
         Column("media_type", isOfFiles: true) { $0.photo.mediaType },

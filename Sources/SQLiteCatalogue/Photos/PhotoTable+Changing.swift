@@ -9,7 +9,7 @@ extension PhotoTable {
             try CategoryTable(connection: connection).requireExists(category)
         }
         let columns = Self.columns.filter(\.isEditable)
-        for photo in photos { try write(columns, of: photo) }
+        for photo in photos { try write(columns, of: photo, turning: true) }
     }
 
     func setFiles(of photo: Photo, line: ReceiptLine?, of job: JobID?) throws -> [StoredName] {
@@ -29,9 +29,17 @@ extension PhotoTable {
         }
     }
 
-    private func write(_ columns: [PhotoColumns.Column], of photo: Photo) throws {
+    /// - Parameter turning: whether the rotation is among the columns: where it lays the photo on its side, or up again, its sides change
+    ///   places, whatever the photo says of them.
+    private func write(_ columns: [PhotoColumns.Column], of photo: Photo, turning: Bool = false) throws {
         let new = SourcedPhoto(photo: photo, sourceDigest: "", sourceSize: 0)
-        let sql = "UPDATE photos SET \(columns.map { "\($0.name) = ?" }.joined(separator: ", ")) WHERE id = ?"
+        var set = columns.map { "\($0.name) = ?" }
+        if turning {
+            let lies = "coalesce(rotation, 0) % 180 <> \(photo.turned % 180)"
+            set.append("width = CASE WHEN \(lies) THEN height ELSE width END")
+            set.append("height = CASE WHEN \(lies) THEN width ELSE height END")
+        }
+        let sql = "UPDATE photos SET \(set.joined(separator: ", ")) WHERE id = ?"
         guard try connection.execute(sql, values: columns.map { $0.value(new) } + [photo.id]) > 0 else {
             throw CatalogueError.noPhoto(.id(photo.id))
         }
