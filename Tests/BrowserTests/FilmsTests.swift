@@ -87,6 +87,22 @@ extension BrowserTests {
                 try await page.wait(until: "tests.video()?.currentTime > 0.3")
                 await page.picture("pair")
                 #expect(try await page.evaluate("Math.round(tests.video().duration)") == 2)
+                // Turned, it moves as it lies now.
+                try await page.press("r")
+                try await page.wait(until: "document.querySelector('photo-view').photo.rotation === 90")
+                try await page.wait(until: "document.querySelector('film-player').hidden")
+                try await page.press(" ")
+                try await page.wait(until: "tests.video()?.currentTime > 0.3")
+                await page.picture("pair that was turned")
+                let lies: Bool = try await page.evaluate(
+                    """
+                    (() => {
+                      const [stage, film] = [document.querySelector('film-player'), tests.video()].map((one) => one.getBoundingClientRect());
+                      return getComputedStyle(tests.video()).transform.startsWith('matrix(0, 1, -1, 0') && !tests.video().poster
+                        && ['left', 'top', 'right', 'bottom'].every((side) => Math.abs(stage[side] - film[side]) < 1.5);
+                    })()
+                    """)
+                #expect(lies)
                 #expect(page.faults == [])
             }
         }

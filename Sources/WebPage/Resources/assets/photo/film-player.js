@@ -44,7 +44,8 @@ class FilmPlayer extends Component {
     this.#notice.hidden = true;
     this.#video.controls = !this.#isMovement;
     this.#play.hidden = this.#isMovement;
-    if (!photo.unseenBy) this.#video.poster = pictureAddress(photo, 'photo');
+    // Of a photo that is turned it would be turned twice, with its film.
+    if (!photo.unseenBy && !photo.rotation) this.#video.poster = pictureAddress(photo, 'photo');
     this.#video.setAttribute('aria-label', photo.caption || photo.name);
     this.#video.src = address;
   }
