@@ -194,7 +194,8 @@ struct PhotoExport: Sendable {
         _ library: any LibraryConnection
     ) async throws -> OwnSidecar? {
         guard plan.sidecars != .never else { return nil }
-        let request = GetPhotoSidecar(id: photo.id, withDetails: plan.withDetails ? true : nil)
+        let request = GetPhotoSidecar(
+            id: photo.id, withDetails: plan.withDetails ? true : nil, asShown: plan.showsOriginals ? nil : true)
         let sidecar = try await library.send(request).value
         let target = picture + ".xmp"
         // A number, or what no file system takes.

@@ -54,9 +54,11 @@ import Testing
     @Test func whatTheLibraryKnowsStandsBesideThePhoto() async throws {
         // Of two that are called alike, one cannot be called so.
         #expect(await stage.run("photos", "export", "1", "2", "--to", "a") == .done)
+        #expect(stage.params("photo.sidecar")?["asShown"] == nil)
         #expect(try names("a") == ["beach (2).jpg", "beach (2).jpg.xmp", "beach.jpg"])
         try sidecar("more < than & bytes")
         #expect(await stage.run("photos", "export", "1", "2", "--shown", "--to", "b") == .done)
+        #expect(stage.params("photo.sidecar")?["asShown"] == true)
         #expect(try names("b") == ["beach (2).jpg", "beach (2).jpg.xmp", "beach.jpg", "beach.jpg.xmp"])
         #expect(try text("b/beach.jpg.xmp") == "more < than & bytes")
         #expect(stage.results.contains(folder.file("b/beach.jpg.xmp") + "\n"))

@@ -72,6 +72,13 @@ import Testing
         #expect(photo.rotation == .quarter && (photo.width, photo.height) == (480, 640))
         let opened = try await other.client().call(GetPhotoPixels(id: photo.id, width: 48, height: 64))
         #expect((opened.width, opened.height) == (48, 64))
+        // A copy of what is shown is turned already, and not once more with its sidecar.
+        let flat = place.folder.file("flat")
+        let copied = try await place.smilepile("photos", "export", "2", "--shown", "--sidecars", "always", "--to", flat)
+        #expect(copied.status == 0 && copied.output.contains(".xmp\n"), "\(copied)")
+        #expect(try await other.smilepile("import", flat).status == 0)
+        let copy = try #require(try await other.allPhotos(other.client()).first { $0.id != photo.id })
+        #expect(copy.rotation == nil && (copy.width, copy.height) == (480, 640))
         #expect(try await other.smilepile("storage", "check").status == 0)
         #expect(try await place.smilepile("storage", "check").status == 0)
         _ = try await (place.smilepile("down"), other.smilepile("down"))

@@ -114,6 +114,16 @@ import Testing
         await test.library.close()
     }
 
+    /// A copy of the turned pixels must not be turned again where it is imported with it.
+    @Test func aTurnIsSaidBesideTheFileAndNotBesideWhatIsShown() async throws {
+        let test = try await library { $0.turn(to: .quarter) }
+        let plain = try await sidecar(test)
+        #expect(plain.saysMore && plain.text.contains("<smilepile:Rotation>90</smilepile:Rotation>"))
+        let shown = try await test.mesh.send(GetPhotoSidecar(id: 1, asShown: true))
+        #expect(!shown.saysMore && !shown.text.contains("Rotation"))
+        await test.library.close()
+    }
+
     @Test func aPhotoThatIsNotThere() async throws {
         let test = try await library()
         await #expect(throws: MeshError.self) { try await test.mesh.send(GetPhotoSidecar(id: 99)) }

@@ -16,12 +16,16 @@ public struct GetPhotoSidecar: Message {
     public let id: Int64
     /// Whether it says the sealed fields too, for a parent; not unless told.
     public let withDetails: Bool?
+    /// Whether it is for a copy of the photo as it is shown, whose pixels are turned already; for its file unless told. Then it says no
+    /// rotation: an import of the two would turn the photo once more.
+    public let asShown: Bool?
 
     public var contentAccess: Role { withDetails == true ? .parent : Self.access }
 
-    public init(id: Int64, withDetails: Bool? = nil) {
+    public init(id: Int64, withDetails: Bool? = nil, asShown: Bool? = nil) {
         self.id = id
         self.withDetails = withDetails
+        self.asShown = asShown
     }
 }
 
@@ -30,8 +34,8 @@ public struct PhotoSidecar: Codable, Sendable, Equatable {
     /// The file's contents. The same as long as the photo is.
     public let text: String
     /// Whether it says more than the picture's own bytes and an import into a new library by itself: a caption, the mark of a
-    /// favourite, a sealed field, a date that is not the picture's own, its clock's offset from UTC, another category than the first of
-    /// new libraries. That a caption or an offset stands in the picture as well is not known.
+    /// favourite, a rotation, a sealed field, a date that is not the picture's own, its clock's offset from UTC, another category than the
+    /// first of new libraries. That a caption or an offset stands in the picture as well is not known.
     public let saysMore: Bool
     /// Sealed fields that were to be said and do not open.
     public let unreadable: [SealedField]

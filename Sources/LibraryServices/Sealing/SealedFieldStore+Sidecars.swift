@@ -7,7 +7,8 @@ extension SealedFieldStore {
     /// Without a key where the sealed fields are not asked for.
     func sidecar(_ request: GetPhotoSidecar) async throws -> PhotoSidecar {
         let (photo, category) = try await catalogue.read { transaction in
-            let photo = try transaction.photos.require(.id(request.id))
+            var photo = try transaction.photos.require(.id(request.id))
+            if request.asShown == true { photo.rotation = nil }
             return (photo, try transaction.categories.require(.id(photo.categoryId)).displayName)
         }
         let detail = request.withDetails == true ? try await detail(of: photo.id) : nil

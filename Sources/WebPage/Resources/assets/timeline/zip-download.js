@@ -93,9 +93,13 @@ function uniqueName(photo, extensions, taken) {
   }
 }
 
-/** What the library knows of a photo, where that is more than the picture and its name say; null where it is not. */
-async function sidecarOf(photo, name, signal) {
-  const sidecar = await ask('photo.sidecar', { id: photo.id }, signal);
+/**
+ * What the library knows of a photo, where that is more than the picture and its name say; null where it is not.
+ *
+ * @param {boolean} asShown whether the picture is the photo as it is shown, which is turned already
+ */
+async function sidecarOf(photo, name, asShown, signal) {
+  const sidecar = await ask('photo.sidecar', { id: photo.id, asShown }, signal);
   return sidecar.saysMore || !name.startsWith(`${photo.name}.`) ? new Blob([sidecar.text], { type: 'application/rdf+xml' }) : null;
 }
 
@@ -128,9 +132,11 @@ async function zipOf(photos, progress, signal) {
     offset += header.length + blob.size;
   }
   for (const photo of photos) {
+    let asShown = false;
     const reply = await fetched(pictureAddress(photo, 'original'), { signal }).catch((error) => {
       // Of some photos the original was not kept; then the photo as it is shown.
       if (error.status !== 'not_found') throw error;
+      asShown = true;
       return fetched(pictureAddress(photo, 'photo'), { signal });
     });
     const blob = await reply.blob();
@@ -142,7 +148,7 @@ async function zipOf(photos, progress, signal) {
       const kind = ['mov', 'mp4'].includes(ending) ? 'film' : 'raw';
       await add(photo, await (await fetched(pictureAddress(photo, kind), { signal })).blob(), companion);
     }
-    const sidecar = await sidecarOf(photo, name, signal);
+    const sidecar = await sidecarOf(photo, name, asShown, signal);
     if (sidecar) await add(photo, sidecar, `${name}.xmp`);
     progress(done += 1);
   }
