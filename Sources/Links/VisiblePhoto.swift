@@ -16,11 +16,12 @@ extension LinkPhoto {
     /// What a link tells of a photo. Captions are free text, in which names stand.
     init(_ photo: Photo, of link: StoredLink) {
         let isGiven = link.givesDetails || link.givesOriginals
+        let plays = isGiven && photo.originalPath != nil && (photo.kind == .film || photo.kind == .moving)
         self.init(
             uuid: photo.uuid, width: photo.width, height: photo.height,
             date: photo.takenAt.map { $0.text(to: min(photo.datePrecision ?? .day, .day)) },
-            plays: isGiven && photo.originalPath != nil && (photo.kind == .film || photo.kind == .moving),
-            isFilm: photo.isFilm, duration: photo.isFilm ? photo.duration : nil,
+            plays: plays, isFilm: photo.isFilm, rotation: plays ? photo.rotation : nil,
+            duration: photo.isFilm ? photo.duration : nil,
             caption: link.givesDetails ? photo.caption : nil,
             hasOriginal: link.givesOriginals && photo.originalPath != nil)
     }

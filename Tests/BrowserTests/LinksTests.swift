@@ -2,6 +2,8 @@ import Browser
 import EndToEndSupport
 import Foundation
 import LibraryModel
+import SampleAlbum
+import TestSupport
 import Testing
 
 extension BrowserTests {
@@ -86,6 +88,42 @@ extension BrowserTests {
                 await visitor.picture("gallery in German")
                 #expect(visitor.faults == [])
                 try await visitor.close()
+            }
+        }
+
+        /// The film is as the camera held it, and lies as the picture does that was turned.
+        @Test(.enabled(if: Tool.ffmpeg.isPresent)) func theFilmOfATurnedPhotoPlaysTurned() async throws {
+            try await House.withoutPhotos(beside: .here) { place, page, address in
+                let folder = place.folder.file("pair")
+                try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
+                let picture = SamplePair().picture(try SampleAlbum(width: 640, height: 480).photo(0))
+                try picture.write(to: URL(fileURLWithPath: folder + "/IMG_1.JPG"))
+                try SamplePair().writeFilm(to: folder + "/IMG_1.MOV")
+                _ = try await place.smilepile("import", folder)
+                let client = try place.client()
+                defer { client.close() }
+                let id = try #require(try await place.allPhotos(client).first).id
+                let link = try await client.call(CreateLink(photoIds: [id], details: true))
+                for degrees in [90, 180, 270, 0] {
+                    _ = try await client.call(RotatePhotos(turns: [PhotoTurn(id: id, to: degrees)]))
+                    // Another page each time, and not a place on this one.
+                    try await page.navigate("\(address)/s/\(link.token)?\(degrees)")
+                    try await page.wait(until: "\(Self.grid).length === 1 && \(Self.allShown)")
+                    try await page.click(on: "Photo 1 of 1")
+                    try await page.wait(until: "document.querySelector('#viewer video')?.readyState >= 1")
+                    await page.picture("film of a link at \(degrees) degrees")
+                    let found: String = try await page.evaluate(
+                        """
+                        (() => {
+                          const film = document.querySelector('#viewer video');
+                          const [stage, lies] = [film.parentElement, film].map((one) => one.getBoundingClientRect());
+                          const fits = ['left', 'top', 'right', 'bottom'].every((side) => Math.abs(stage[side] - lies[side]) < 1.5);
+                          return [getComputedStyle(film).transform.split(',').slice(0, 2).join(), film.hasAttribute('poster'), fits].join(' ');
+                        })()
+                        """)
+                    let transform = [90: "matrix(0, 1", 180: "matrix(-1, 0", 270: "matrix(0, -1", 0: "none"][degrees]
+                    #expect(found == "\(transform ?? "") \(degrees == 0) true")
+                }
             }
         }
     }

@@ -131,7 +131,8 @@ import Testing
         let before = try await versions()
         _ = try await stage.mesh.send(RotatePhotos(turns: [PhotoTurn(photo, by: 90)]))
         let shown = try await stage.photos(token)[0]
-        #expect((shown.width, shown.height) == (1536, 2048))
+        // Its pictures come turned: there is nothing for the page to turn.
+        #expect((shown.width, shown.height) == (1536, 2048) && shown.rotation == nil)
         // What caches know it by is another.
         let after = try await versions()
         for (old, new) in zip(before, after) { #expect(old != new) }
@@ -144,6 +145,28 @@ import Testing
         let details = try await stage.mesh.send(CreateLink(photoIds: [photo.id], details: true)).token
         let (width, height) = Self.jpegSize(Array(try await stage.picture(details, photo.uuid, .photo)))
         #expect((width, height) == (1536, 2048))
+        await stage.library.close()
+    }
+
+    /// The film of a photo that moves is as the camera held it: who plays it is told the turn, and nobody else.
+    @Test(.enabled(if: Tool.ffmpeg.isPresent, "ffmpeg makes the film"))
+    func whoPlaysTheFilmOfATurnedPhotoIsToldItsTurn() async throws {
+        let stage = try await LinkStage(photos: 0)
+        let folder = stage.folder.file("pair")
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
+        let picture = SamplePair().picture(try SampleAlbum(width: 640, height: 480).photo(0))
+        try picture.write(to: URL(fileURLWithPath: folder + "/IMG_1.JPG"))
+        try SamplePair().writeFilm(to: folder + "/IMG_1.MOV")
+        try await stage.importing(folder)
+        let photo = try #require(try await stage.allPhotos().first)
+        #expect(photo.kind == .moving)
+        let details = try await stage.mesh.send(CreateLink(photoIds: [photo.id], details: true)).token
+        let plain = try await stage.mesh.send(CreateLink(photoIds: [photo.id])).token
+        #expect(try await stage.photos(details).map(\.rotation) == [nil])
+        _ = try await stage.mesh.send(RotatePhotos(turns: [PhotoTurn(photo, by: 90)]))
+        let shown = try await stage.photos(details)
+        #expect(shown.map(\.plays) == [true] && shown.map(\.rotation) == [.quarter])
+        #expect(try await stage.photos(plain).map(\.rotation) == [nil])
         await stage.library.close()
     }
 

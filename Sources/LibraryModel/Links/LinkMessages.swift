@@ -178,6 +178,8 @@ public struct LinkPhoto: Codable, Sendable, Equatable {
     public let plays: Bool
     /// Whether it is a film, of which a picture comes where it may not be played.
     public let isFilm: Bool
+    /// By how much what plays is to be turned, of a photo that moves: its film comes as the camera held it. Pictures come turned.
+    public let rotation: Rotation?
     /// Milliseconds, of a film.
     public let duration: Int64?
     /// Where the link gives details.
@@ -186,8 +188,8 @@ public struct LinkPhoto: Codable, Sendable, Equatable {
     public let hasOriginal: Bool
 
     public init(
-        uuid: String, width: Int, height: Int, date: String?, plays: Bool, isFilm: Bool, duration: Int64?,
-        caption: String?, hasOriginal: Bool
+        uuid: String, width: Int, height: Int, date: String?, plays: Bool, isFilm: Bool, rotation: Rotation?,
+        duration: Int64?, caption: String?, hasOriginal: Bool
     ) {
         self.uuid = uuid
         self.width = width
@@ -195,6 +197,7 @@ public struct LinkPhoto: Codable, Sendable, Equatable {
         self.date = date
         self.plays = plays
         self.isFilm = isFilm
+        self.rotation = rotation
         self.duration = duration
         self.caption = caption
         self.hasOriginal = hasOriginal

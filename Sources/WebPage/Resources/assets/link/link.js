@@ -183,9 +183,10 @@
 
   function picture(photo, index) {
     if (photo.plays) {
+      // The preview is turned already, and would be turned twice with the film.
       return make('video', {
-        src: address(photo, 'film'), poster: address(photo, 'preview'), controls: '', playsinline: '', preload: 'metadata',
-        onerror: look, 'aria-label': label(index)
+        src: address(photo, 'film'), poster: photo.rotation ? null : address(photo, 'preview'), controls: '', playsinline: '',
+        preload: 'metadata', onerror: look, 'aria-label': label(index), 'data-turned': photo.rotation || null
       });
     }
     // A phone has enough of 1,024 pixels, and a monitor has not.
