@@ -75,6 +75,10 @@ import Testing
             await status { _ = try await test.mesh.send(OpenTrashedPhoto(uuid: photo.uuid, .thumbnail), in: kid) }
                 == .permissionDenied)
         try FileManager.default.removeItem(atPath: test.path + "/" + other.thumbnailPath)
+        // In its place comes the photo, as long as there is one.
+        let large = try await test.mesh.send(OpenTrashedPhoto(uuid: other.uuid, .thumbnail))
+        #expect(try self.bytes(of: large) == test.bytes(other.path))
+        try FileManager.default.removeItem(atPath: test.path + "/" + other.path)
         #expect(
             await status { _ = try await test.mesh.send(OpenTrashedPhoto(uuid: other.uuid, .thumbnail)) } == .notFound)
         _ = try await test.mesh.send(PurgeTrash(ids: [photo.id]))

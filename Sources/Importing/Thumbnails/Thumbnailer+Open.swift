@@ -89,9 +89,12 @@ extension Thumbnailer {
         case .photo, .original, .film, .raw: return try await openStored(request.file, of: photo)
         case .thumbnail:
             let name = try Self.name(of: request.file, of: photo)
-            let photoFiles = photoFiles
-            return try Self.reply(
-                photo, name, try await files.run { try Self.openIfThere(name, in: photoFiles) }, request.file)
+            let (photoFiles, turned) = (photoFiles, photo.turned)
+            if let opened = try await files.run({ try Self.openIfTurned(name, by: turned, in: photoFiles) }) {
+                return try Self.reply(photo, name, opened, request.file)
+            }
+            // Caches keep what comes for as long as the photo is turned so.
+            return try await openStored(.photo, of: photo)
         }
     }
 

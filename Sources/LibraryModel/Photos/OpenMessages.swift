@@ -37,7 +37,8 @@ public struct OpenPhoto: Message {
 }
 
 /// The same of a photo in the trash, for whoever decides whether it is to come out again; a message of its own, because no child
-/// is to see what was thrown away. A thumbnail that is missing stays so, and in the place of a missing preview the photo comes.
+/// is to see what was thrown away. In the place of a thumbnail or preview that is missing, or from before the photo was turned, the photo
+/// comes: in the trash none is made.
 ///
 /// Errors: `not_found` (the photo is not in the trash, its file is gone, or there is no original).
 public struct OpenTrashedPhoto: Message {
