@@ -21,7 +21,7 @@ struct RotateTests {
         ] {
             let stage = Stage()
             try stage.answer("photo.get", photo(12, .quarter))
-            try stage.answer("photo.rotate", RotatedPhotos(count: 1, photos: [photo(12, Rotation(degrees: to))]))
+            try stage.answer("photo.rotate", RotatedPhotos(photos: [photo(12, Rotation(degrees: to))], turned: [12]))
             #expect(await stage.run("photos", "rotate", "12", option) == .done, "\(stage.messages)")
             #expect(stage.params("photo.rotate") == ["turns": [["id": 12, "to": .integer(Int64(to)), "from": 90]]])
             #expect(stage.results == "1 photo turned \(words).\n")
@@ -32,22 +32,27 @@ struct RotateTests {
     @Test("As its file has it, from wherever it is")
     func reset() async throws {
         let stage = Stage()
-        try stage.answer("photo.rotate", RotatedPhotos(count: 1, photos: [photo(12, nil), photo(13, nil)]))
+        try stage.answer("photo.rotate", RotatedPhotos(photos: [photo(12, nil), photo(13, nil)], turned: [13]))
         #expect(await stage.run("photos", "rotate", "12", "13", "--reset") == .done)
         #expect(stage.params("photo.rotate") == ["turns": [["id": 12, "to": 0], ["id": 13, "to": 0]]])
         #expect(!stage.methods.contains("photo.get") && stage.messages.isEmpty)
         #expect(stage.results == "1 photo turned as their files have them.\n")
     }
 
-    @Test("In a range, films and what has gone are passed over and counted")
+    /// Of five, a film, one that another device has turned so before, and one that it has turned elsewhere.
+    @Test("In a range, what cannot be turned is passed over and counted, and undo is for what was turned")
     func range() async throws {
         let stage = Stage()
-        try stage.answer("photo.select", SelectedPhotos(ids: [12, 13, 14], next: nil))
-        for id in [Int64](12...14) { try stage.answer("photo.get", photo(id, nil)) }
-        try stage.answer("photo.rotate", RotatedPhotos(count: 2, photos: [photo(12, .quarter), photo(14, .quarter)]))
-        #expect(await stage.run("photos", "rotate", "12-14", "--right") == .done)
+        try stage.answer("photo.select", SelectedPhotos(ids: [12, 13, 14, 15, 16], next: nil))
+        for id in [Int64](12...16) { try stage.answer("photo.get", photo(id, nil)) }
+        let reply = RotatedPhotos(
+            photos: [photo(12, .quarter), photo(14, .quarter), photo(15, .quarter), photo(16, .half)], turned: [12, 14])
+        try stage.answer("photo.rotate", reply)
+        #expect(await stage.run("photos", "rotate", "12-16", "--right") == .done)
         #expect(stage.params("photo.rotate")?["ignoreOthers"] == true)
-        #expect(stage.messages.hasPrefix("1 photo passed over: films, or gone since.\nUndo it with: "))
+        #expect(stage.results == "2 photos turned to the right.\n")
+        #expect(
+            stage.messages.hasPrefix("2 photos passed over: films, gone, or turned elsewhere since.\nUndo it with: "))
         #expect(stage.messages.hasSuffix("photos rotate 12 14 --left\n"))
     }
 
@@ -64,7 +69,7 @@ struct RotateTests {
     func json() async throws {
         let stage = Stage()
         try stage.answer("photo.get", photo(12, nil))
-        try stage.answer("photo.rotate", RotatedPhotos(count: 1, photos: [photo(12, .quarter)]))
+        try stage.answer("photo.rotate", RotatedPhotos(photos: [photo(12, .quarter)], turned: [12]))
         #expect(await stage.run("photos", "rotate", "12", "--right", "--json") == .done)
         let said = try stage.json()
         #expect(said["count"] == 1 && said["photos"]?.arrayValue?[0]["rotation"] == 90)

@@ -173,6 +173,28 @@ import Testing
         await test.library.close()
     }
 
+    /// A selection from before another device turned some of it.
+    @Test func whereOthersArePassedOverTheRestIsTurnedAndTurnedBackAlone() async throws {
+        let (test, photos) = try await library(3)
+        let turns = photos.map { PhotoTurn($0, by: 90) }
+        // The first one to the same end, and the second one elsewhere.
+        _ = try await turn(test, PhotoTurn(id: photos[0].id, to: 90), PhotoTurn(id: photos[1].id, to: 180))
+        let reply = try await test.mesh.send(RotatePhotos(turns: turns, ignoreOthers: true))
+        #expect(reply.count == 1 && reply.turned == [photos[2].id])
+        #expect(reply.photos.map(\.id) == photos.map(\.id) && reply.photos.map(\.turned) == [90, 180, 90])
+        for (photo, turned) in zip(photos, [90, 180, 90]) { try await expectShown(test, photo, turned) }
+        // Undone after the other device has turned that one too, there is nothing to turn back.
+        let undo = RotatePhotos(
+            turns: reply.turned.map { PhotoTurn(id: $0, to: 0, from: 90) }, ignoreOthers: true)
+        _ = try await turn(test, PhotoTurn(id: photos[2].id, to: 270))
+        let left = try await test.mesh.send(undo)
+        #expect(left.count == 0 && left.turned.isEmpty && left.photos.map(\.turned) == [270])
+        _ = try await turn(test, PhotoTurn(id: photos[2].id, to: 90))
+        #expect(try await test.mesh.send(undo).turned == [photos[2].id])
+        for (photo, turned) in zip(photos, [90, 180, 0]) { try await expectShown(test, photo, turned) }
+        await test.library.close()
+    }
+
     /// Nothing has changed, of the others in the request neither.
     @Test func aPhotoThatCannotBeOpenedIsNotTurned() async throws {
         let (test, photos) = try await library(3)
@@ -262,6 +284,21 @@ import Testing
         #expect(ThumbnailMaker.made(ofThumbnail: Array(thumbnail.prefix(64)))?.turned == 270)
         _ = try await test.mesh.send(RestorePhotos(ids: [turned.id]))
         try await expectShown(test, turned, 270)
+        await test.library.close()
+    }
+
+    /// A kill left the old thumbnail, and in the trash none is made: caches would show it for as long as the photo is turned so.
+    @Test func aThumbnailFromBeforeIsNotShownInTheTrash() async throws {
+        let (test, photos) = try await library(1)
+        let before = try test.bytes(photos[0].thumbnailPath)
+        let turned = try await turn(test, PhotoTurn(photos[0], by: 90)).photos[0]
+        try before.write(to: URL(fileURLWithPath: test.path + "/" + turned.thumbnailPath))
+        _ = try await test.mesh.send(DeletePhotos(ids: [turned.id]))
+        let opened = try await test.mesh.send(OpenTrashedPhoto(uuid: turned.uuid, .thumbnail))
+        #expect(opened.rotation == .quarter && opened.mediaType == "image/jpeg")
+        let whole = try bytes(of: await test.mesh.send(OpenTrashedPhoto(uuid: turned.uuid, .photo)))
+        #expect(try bytes(of: opened) == whole && whole != before)
+        #expect(try test.bytes(turned.thumbnailPath) == before)
         await test.library.close()
     }
 

@@ -25,25 +25,30 @@ extension CommandTable {
             }
             if let ending { return ending }
             var photos: [Photo] = []
+            var turned: [Int64] = []
             let count = try await PhotoBatches.change(ids, session, most: RotatePhotos.maximumCount) { batch in
                 let turns = try await turn.turns(of: batch, selection, library)
                 guard !turns.isEmpty else { return 0 }
-                let turned = try await library.send(
+                let reply = try await library.send(
                     RotatePhotos(turns: turns, ignoreOthers: selection.ignoreMissing)
                 ).value
-                photos += turned.photos
-                return turned.count
+                // Without those that another device has turned elsewhere meanwhile.
+                let ends = Dictionary(turns.map { ($0.id, $0.to) }, uniquingKeysWith: { first, _ in first })
+                photos += reply.photos.filter { ends[$0.id] == $0.turned }
+                turned += reply.turned
+                return reply.count
             }
             guard !session.wantsJSON else {
-                session.show(json: try JSONText.encode(RotatedPhotos(count: count, photos: photos)))
+                session.show(json: try JSONText.encode(RotatedPhotos(photos: photos, turned: turned)))
                 return .done
             }
             try session.show(changed: count) { "\($0) turned \(turn.words)." }
             let others = ids.count - photos.count
             if others > 0 {
-                session.console.message("\(Figures.count(others, "photo")) passed over: films, or gone since.")
+                session.console.message(
+                    "\(Figures.count(others, "photo")) passed over: films, gone, or turned elsewhere since.")
             }
-            if count > 0, let back = turn.back, let ranges = NumberRanges.text(photos.map(\.id)) {
+            if count > 0, let back = turn.back, let ranges = NumberRanges.text(turned) {
                 session.console.message("Undo it with: smilepile photos rotate \(ranges) \(back)")
             }
             return .done

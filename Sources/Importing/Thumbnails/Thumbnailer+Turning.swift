@@ -44,7 +44,7 @@ extension Thumbnailer {
                 await self.put(made.staged, as: made.name, turned: photo.turned)
             }
         }
-        return RotatedPhotos(count: turned.count(where: \.isTurned), photos: turned.map(\.photo))
+        return RotatedPhotos(photos: turned.map(\.photo), turned: turned.filter(\.isTurned).map(\.photo.id))
     }
 
     private nonisolated func unstage(_ thumbnails: [StagedTurn]) async throws {
@@ -115,7 +115,7 @@ extension Thumbnailer {
 /// A photo as it is to be shown.
 private struct TurnedPhoto: Sendable {
     let photo: Photo
-    /// Whether it was shown otherwise.
+    /// Whether it was shown otherwise. Not where it is left as another device has turned it.
     let isTurned: Bool
 }
 
@@ -162,6 +162,7 @@ private struct Turns: Sendable {
             }
             guard photo.rotation != turn.rotation else { return TurnedPhoto(photo: photo, isTurned: false) }
             guard turn.from == nil || turn.from == photo.turned else {
+                guard !ignoresOthers else { return TurnedPhoto(photo: photo, isTurned: false) }
                 throw MeshError(
                     .failedPrecondition,
                     "Photo \(photo.id) was turned elsewhere meanwhile. Look at it again, then turn it.",

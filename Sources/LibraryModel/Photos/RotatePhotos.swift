@@ -3,7 +3,7 @@ import ServiceMesh
 /// Turns what is shown of photos, all or none; their files stay byte for byte as they are. Thumbnails are made first, from the photos'
 /// files, so a photo that cannot be opened changes nothing. Each turn says where the photo is to end and not how far it goes: the same
 /// request twice is one turn, and of two devices that turn a photo to the right at once, the second finds it there. Undo is the
-/// same request with `from` and `to` exchanged. Not for films.
+/// same request with `from` and `to` exchanged, for the photos that were turned by it (``RotatedPhotos/turned``). Not for films.
 ///
 /// Errors: `invalid_argument` (none, more than ``maximumCount``, one photo twice, no multiple of 90 from 0 to 270), `not_found` (a photo, or
 /// its file), `failed_precondition` (a photo is neither at `from` nor at `to`, because somebody else has turned it meanwhile: `details` has
@@ -18,8 +18,8 @@ public struct RotatePhotos: Message {
     /// Photos in one request. Each costs the decoding of a picture.
     public static let maximumCount = 100
     public let turns: [PhotoTurn]
-    /// Photos that are not there any more, and films and photos that cannot be seen yet, are passed over, and not refused: a selection
-    /// may be older than the last change, and have both.
+    /// Photos that are not there any more, that are neither at `from` nor at `to`, films, and photos that cannot be seen yet are passed
+    /// over, and not refused: a selection may be older than the last change, and have all of them.
     public let ignoreOthers: Bool?
 
     public init(turns: [PhotoTurn], ignoreOthers: Bool? = nil) {
@@ -50,13 +50,17 @@ public struct PhotoTurn: Codable, Sendable, Equatable {
 }
 
 public struct RotatedPhotos: Codable, Sendable, Equatable {
-    /// How many were not where they are now.
+    /// How many were turned by this request.
     public let count: Int
-    /// As they are now, in the order in which they were named, without those that were passed over.
+    /// As they are now, in the order in which they were named: those that are at `to`, and those that were passed over because somebody
+    /// else has turned them elsewhere, so that who asks sees where they are. Without the others that were passed over.
     public let photos: [Photo]
+    /// The ids of the photos that were turned by this request, in the same order: not of those that were at `to` before.
+    public let turned: [Int64]
 
-    public init(count: Int, photos: [Photo]) {
-        self.count = count
+    public init(photos: [Photo], turned: [Int64]) {
+        count = turned.count
         self.photos = photos
+        self.turned = turned
     }
 }

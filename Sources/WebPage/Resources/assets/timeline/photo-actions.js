@@ -59,8 +59,8 @@ export async function setFavourite(photos, isFavorite) {
 const mostTurned = 100;
 
 /**
- * Turns photos by degrees clockwise, from where they are seen now; films stay as they are. Undoing turns each back, but for one that
- * somebody has turned since.
+ * Turns photos by degrees clockwise, from where they are seen now; films stay as they are, and what somebody else has turned elsewhere
+ * stays as it is. Undoing turns back what was turned here, but for a photo that somebody has turned since.
  *
  * @param {Function} follow gets the photos as they are, after the turn and after it was undone
  * @returns {Promise<Array>} the photos as they are now
@@ -73,18 +73,25 @@ export async function turn(photos, degrees, follow = () => {}) {
     return [];
   }
   const send = async (ones) => {
-    const turned = [];
+    const now = [];
+    const turned = new Set();
     await inParts(ones, async (part) => {
       const reply = await ask('photo.rotate', { turns: part, ignoreOthers: true });
-      turned.push(...reply.photos);
+      now.push(...reply.photos);
+      reply.turned.forEach((id) => turned.add(id));
       follow(reply.photos);
       return reply;
     }, mostTurned);
-    return turned;
+    return { now, turned };
   };
-  const turned = await send(turns);
-  toast(t('action.turned', { count: turned.length }), () => send(turns.map(({ id, from, to }) => ({ id, from: to, to: from }))));
-  return turned;
+  const { now, turned } = await send(turns);
+  const ends = new Map(turns.map(({ id, to }) => [id, to]));
+  // What another device had turned so before is not ours to turn back.
+  const back = turns.filter(({ id }) => turned.has(id)).map(({ id, from, to }) => ({ id, from: to, to: from }));
+  toast(
+    t('action.turned', { count: now.filter(({ id, rotation = 0 }) => rotation === ends.get(id)).length }),
+    back.length ? () => send(back) : undefined);
+  return now;
 }
 
 /** Moves photos to a category. Undoing brings each back to where it was. */
