@@ -51,16 +51,6 @@ enum ImportReport {
         if let count = receipt.passedOver[PassedOver.unsettled.rawValue] {
             lines.append("\(Figures.count(count, "file")) still being written.")
         }
-        if let removed = receipt.removed, removed > 0 {
-            lines.append(
-                "\(Figures.count(removed, "file")) removed from where \(removed == 1 ? "it was: the library has its" : "they were: the library has their") bytes."
-            )
-        }
-        if let left = receipt.notRemoved, left > 0 {
-            lines.append(
-                "\(Figures.count(left, "file")) could not be removed, though the library has \(left == 1 ? "it" : "them"): look at the "
-                    + "permissions of the folder.")
-        }
         return lines
     }
 

@@ -21,8 +21,7 @@ extension CommandTable {
                         .init(heading: "STATE"), .init(heading: "NEWEST JOB"))
                     for folder in list.folders {
                         let name = folder.categoryId.map { names[$0] ?? "#\($0)" }
-                        let state = folder.state.words + (folder.moves == true ? ", emptied" : "")
-                        table.add([folder.path, name ?? "the first", state, folder.job ?? "–"])
+                        table.add([folder.path, name ?? "the first", folder.state.words, folder.job ?? "–"])
                     }
                     session.console.show(table)
                     for folder in list.folders {
@@ -41,17 +40,14 @@ extension CommandTable {
                 folder, but for names that programs use while they write. What is deleted there stays in the library.
                 Where the folder's disk is not there, it is waited for. A phone's Syncthing folder, a scanner's share and the
                 place where a card is copied to are such folders.
-                With --move each file is removed there once the library has its very bytes, which are read back and compared; its
-                source is kept, whatever the settings say. What is refused, and what lies beside a picture, stays.
                 """,
             operands: [Operand("FOLDER", .folder, help: "It is there now.")],
             options: [
-                .value("category", "NAME", .category, help: "Where its photos go, by name or #number; else the first."),
-                .flag("move", help: "Remove there what the library has."),
+                .value("category", "NAME", .category, help: "Where its photos go, by name or #number; else the first.")
             ],
             examples: [
                 Example("smilepile watch-folder add ~/Phone --category Family", "What a phone sends by itself."),
-                Example("smilepile watch-folder add /srv/scans --move", "Into the first category, and out of there."),
+                Example("smilepile watch-folder add /srv/scans", "Into the first category."),
             ]
         ) { invocation, session in
             let path = session.absolute(invocation.operand("FOLDER") ?? "")
@@ -60,12 +56,10 @@ extension CommandTable {
                     if let name = invocation.value("category") { try await library.category(named: name).id } else {
                         nil
                     }
-                let answer = try await library.send(
-                    WatchFolder(path: path, categoryId: category, move: invocation.has("move") ? true : nil))
+                let answer = try await library.send(WatchFolder(path: path, categoryId: category))
                 session.show(answer) { folder in
                     session.console.result(
-                        "Watching \(PlainText.neutralized(folder.path)). What is there is imported now"
-                            + (folder.moves == true ? ", and removed there once the library has it." : "."))
+                        "Watching \(PlainText.neutralized(folder.path)). What is there is imported now.")
                     session.console.message("How it goes: smilepile watch-folder, and smilepile jobs")
                 }
                 return .done

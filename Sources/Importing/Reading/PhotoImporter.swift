@@ -52,7 +52,6 @@ public actor PhotoImporter: MeshService {
     func check(_ request: ImportPhotos) async throws {
         try Self.check(request.paths)
         try SourceSelection.check(excluding: request.exclude ?? [])
-        if request.removeSources == true { try await checkRemoval(request) }
         try await files.run {
             for path in request.paths where !FileSystem.isThere(FilePath(text: path)) {
                 throw FileSystem.Failure(action: "import", path: path, code: errno)
@@ -229,14 +228,7 @@ public actor PhotoImporter: MeshService {
             }
             for line in lines { job.record(line) }
         }
-        var removal: Removal?
-        if request.removeSources == true, !job.isCancelled {
-            let made = try await removeSources(all, for: job)
-            if job.isInterrupted { throw CancellationError() }
-            if made.unsettled > 0 { passedOver[.unsettled, default: 0] += made.unsettled }
-            removal = made
-        }
-        return await receipt(job, category: category, passedOver, removal, isDryRun: isDryRun)
+        return await receipt(job, category: category, passedOver, isDryRun: isDryRun)
     }
 
     /// Takes files, several at once, until there are no more or the job is interrupted.
@@ -380,8 +372,7 @@ public actor PhotoImporter: MeshService {
 
     /// By the lines of all runs of the job.
     func receipt(
-        _ job: Job, category: Int64, _ passedOver: [PassedOver: Int], _ removal: Removal? = nil, isDryRun: Bool,
-        ending: JobEnding? = nil
+        _ job: Job, category: Int64, _ passedOver: [PassedOver: Int], isDryRun: Bool, ending: JobEnding? = nil
     ) async -> ImportReceipt {
         // What the journal cannot read now it cannot keep either, which the job's end tells.
         let reduced = (try? await uncancelled { try await job.recordedLines(where: Reduction.isTold) }) ?? 0
@@ -396,7 +387,7 @@ public actor PhotoImporter: MeshService {
             reduced: reduced, elsewhere: elsewhere, completed: count(.completed), joined: joined,
             duplicates: count(.duplicate), known: count(.known), problems: problems, notDone: notDone,
             passedOver: Dictionary(uniqueKeysWithValues: passedOver.map { ($0.key.rawValue, $0.value) }),
-            removed: removal?.removed, notRemoved: removal?.refused, isDryRun: isDryRun,
+            isDryRun: isDryRun,
             ending: ending ?? (count(.cancelled) > 0 ? .cancelled : problems > 0 ? .completeWithProblems : .complete))
     }
 }

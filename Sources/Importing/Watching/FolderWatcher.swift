@@ -80,7 +80,7 @@ public actor FolderWatcher: MeshService {
     private static func described(_ watch: Watch) -> WatchedFolder {
         WatchedFolder(
             path: watch.folder.path, categoryId: watch.folder.categoryId, addedAt: watch.folder.addedAt,
-            moves: watch.folder.moves, state: watch.state, job: watch.folder.job, problem: watch.problem)
+            state: watch.state, job: watch.folder.job, problem: watch.problem)
     }
 
     func add(_ request: WatchFolder) async throws -> WatchedFolder {
@@ -98,9 +98,7 @@ public actor FolderWatcher: MeshService {
                 .resourceExhausted,
                 "\(WatchFolder.maximumCount) folders are watched, which are the most of one library.")
         }
-        let folder = StoredWatchedFolder(
-            path: path, categoryId: request.categoryId, addedAt: mesh.clock.timestamp(),
-            moves: request.move == true ? true : nil)
+        let folder = StoredWatchedFolder(path: path, categoryId: request.categoryId, addedAt: mesh.clock.timestamp())
         watches.append(Watch(folder: folder))
         do {
             try await store()
@@ -281,9 +279,7 @@ public actor FolderWatcher: MeshService {
             let paths = try await files.run { Self.paths(changes, of: root) }
             guard !paths.isEmpty else { return true }
             let job = try await mesh.send(
-                ImportPhotos(
-                    paths: paths, categoryId: folder.categoryId, originals: folder.moves, exclude: Self.unfinished,
-                    settled: true, removeSources: folder.moves)
+                ImportPhotos(paths: paths, categoryId: folder.categoryId, exclude: Self.unfinished, settled: true)
             ).job
             change(folder.path) { $0.folder.job = job }
             try await store()

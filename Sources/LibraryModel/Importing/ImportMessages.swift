@@ -40,14 +40,10 @@ public struct ImportPhotos: Message {
     public let settled: Bool?
     /// Only looks: says of each file whether it would be imported, stores nothing.
     public let dryRun: Bool?
-    /// Whether a file is removed from where it is, once a photo in the library has its very bytes: they are read back and compared. What is
-    /// refused, or somebody writes to, stays, and so does what lies beside a picture. Not with `dryRun`, and not for a path that is a link.
-    public let removeSources: Bool?
 
     public init(
         paths: [String], categoryId: Int64? = nil, originals: Bool? = nil, exclude: [String]? = nil,
-        includeHidden: Bool? = nil, verifyKnown: Bool? = nil, settled: Bool? = nil, dryRun: Bool? = nil,
-        removeSources: Bool? = nil
+        includeHidden: Bool? = nil, verifyKnown: Bool? = nil, settled: Bool? = nil, dryRun: Bool? = nil
     ) {
         self.paths = paths
         list = nil
@@ -59,7 +55,6 @@ public struct ImportPhotos: Message {
         self.verifyKnown = verifyKnown
         self.settled = settled
         self.dryRun = dryRun
-        self.removeSources = removeSources
     }
 
     public init(list: String) { self.init(ImportPhotos(paths: []), paths: [], list: list) }
@@ -80,7 +75,6 @@ public struct ImportPhotos: Message {
         verifyKnown = try container.decodeIfPresent(Bool.self, forKey: .verifyKnown)
         settled = try container.decodeIfPresent(Bool.self, forKey: .settled)
         dryRun = try container.decodeIfPresent(Bool.self, forKey: .dryRun)
-        removeSources = try container.decodeIfPresent(Bool.self, forKey: .removeSources)
     }
 
     private init(_ other: ImportPhotos, paths: [String], list: String? = nil, uploads: [String]? = nil) {
@@ -94,7 +88,6 @@ public struct ImportPhotos: Message {
         verifyKnown = other.verifyKnown
         settled = other.settled
         dryRun = other.dryRun
-        removeSources = other.removeSources
     }
 
     /// The same import, of these paths.
@@ -239,18 +232,13 @@ public struct ImportReceipt: JobReceipt {
     public let notDone: Int
     /// What was found besides, as far as the job came: how many, by ``PassedOver``.
     public let passedOver: [String: Int]
-    /// Files that were removed from where they were, because the library has their bytes (``ImportPhotos/removeSources``). Of a job that was
-    /// broken off, those of its last run. Absent where none were to be.
-    public let removed: Int?
-    /// Files of which the library has the bytes, and which could not be removed: a disk that can only be read, another user's folder.
-    public let notRemoved: Int?
     public let isDryRun: Bool
     public let ending: JobEnding
 
     public init(
         categoryId: Int64, files: Int, imported: Int, reduced: Int, elsewhere: Int = 0, completed: Int,
         joined: Int = 0, duplicates: Int, known: Int = 0, problems: Int, notDone: Int, passedOver: [String: Int],
-        removed: Int? = nil, notRemoved: Int? = nil, isDryRun: Bool,
+        isDryRun: Bool,
         ending: JobEnding
     ) {
         self.categoryId = categoryId
@@ -265,8 +253,6 @@ public struct ImportReceipt: JobReceipt {
         self.problems = problems
         self.notDone = notDone
         self.passedOver = passedOver
-        self.removed = removed
-        self.notRemoved = notRemoved
         self.isDryRun = isDryRun
         self.ending = ending
     }
@@ -286,8 +272,6 @@ public struct ImportReceipt: JobReceipt {
         problems = try container.decode(Int.self, forKey: .problems)
         notDone = try container.decode(Int.self, forKey: .notDone)
         passedOver = try container.decodeIfPresent([String: Int].self, forKey: .passedOver) ?? [:]
-        removed = try container.decodeIfPresent(Int.self, forKey: .removed)
-        notRemoved = try container.decodeIfPresent(Int.self, forKey: .notRemoved)
         isDryRun = try container.decode(Bool.self, forKey: .isDryRun)
         ending = try container.decode(JobEnding.self, forKey: .ending)
     }

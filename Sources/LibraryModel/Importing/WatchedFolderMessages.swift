@@ -16,8 +16,6 @@ public struct WatchedFolder: Codable, Sendable, Equatable {
     /// Where its photos go; the first category, or the one that a library's own sidecar names, where there is none.
     public let categoryId: Int64?
     public let addedAt: Timestamp
-    /// Whether what was imported is removed there. Absent for no.
-    public let moves: Bool?
     public let state: State
     /// The newest job that imported from it.
     public let job: JobID?
@@ -25,10 +23,9 @@ public struct WatchedFolder: Codable, Sendable, Equatable {
     public let problem: String?
 
     public init(
-        path: String, categoryId: Int64?, addedAt: Timestamp, moves: Bool? = nil, state: State, job: JobID?,
-        problem: String?
+        path: String, categoryId: Int64?, addedAt: Timestamp, state: State, job: JobID?, problem: String?
     ) {
-        (self.path, self.categoryId, self.addedAt, self.moves) = (path, categoryId, addedAt, moves)
+        (self.path, self.categoryId, self.addedAt) = (path, categoryId, addedAt)
         (self.state, self.job, self.problem) = (state, job, problem)
     }
 }
@@ -58,13 +55,8 @@ public struct WatchFolder: Message {
     /// Absolute.
     public let path: String
     public let categoryId: Int64?
-    /// Whether each file is removed there once a photo in the library has its very bytes: the source is kept, read back and compared,
-    /// whatever the setting `keepOriginals` says. What is refused, somebody writes to, or lies beside a picture stays. No unless told.
-    public let move: Bool?
 
-    public init(path: String, categoryId: Int64? = nil, move: Bool? = nil) {
-        (self.path, self.categoryId, self.move) = (path, categoryId, move)
-    }
+    public init(path: String, categoryId: Int64? = nil) { (self.path, self.categoryId) = (path, categoryId) }
 }
 
 /// Watches a folder no more. What was imported from it stays. Errors: `not_found`.
