@@ -103,8 +103,8 @@ struct ImportTests {
         #expect(
             ImportReport.sums(receipt(0, [:], completed: 3, joined: 2)) == [
                 "2 photos move: their films came as files of their own.",
-                "1 photo that the library had got what was missing: originals, sidecars, a picture to show, or a date and words "
-                    + "of a second copy.",
+                "1 photo that the library had got what was missing: originals, raw files, sidecars, a picture to show, or a date "
+                    + "and words of a second copy.",
             ])
         #expect(ImportReport.sums(receipt(1, [:], isDryRun: true)) == ["1 photo would be shown smaller than it came."])
     }

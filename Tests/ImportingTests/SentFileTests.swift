@@ -334,6 +334,33 @@ import Testing
         await library.close()
     }
 
+    /// A program deletes what it was told that it has sent, and an import may still refuse it, or be called off.
+    @Test func onlyWhatIsInTheLibraryIsToldAsSent() async throws {
+        let test = try await TestLibrary()
+        let program = try await Program(test.mesh)
+        let bytes = try pictures(3, test)
+        try await program.put(["a.jpg"], bytes[0])
+        let job = try #require(try await test.mesh.send(ListJobs()).jobs.first).id
+        _ = try await test.mesh.send(PauseJob(job: job))
+        // What it waits for already is imported, and then it pauses.
+        try await program.put(["b.jpg"], bytes[1])
+        let finish = FinishSentFile(
+            password: program.password, upload: try await program.begin(["c.jpg"], bytes[2]), waitMs: 1)
+        #expect(await status { _ = try await program.send(finish) } == .unavailable)
+        #expect(try await files(program) == ["a.jpg", "b.jpg"])
+        // It does not come again and again while it waits.
+        #expect(await status { _ = try await program.begin(["c.jpg"], bytes[2]) } == .unavailable)
+        _ = try await test.mesh.send(ResumeJob(job: job))
+        #expect(try await test.mesh.send(WaitForJob(job: job)).outcomes == ["imported": 3])
+        #expect(try await program.put(["c.jpg"], bytes[2]).isNew)
+        #expect(try await files(program) == ["a.jpg", "b.jpg", "c.jpg"])
+        await test.library.close()
+    }
+
+    private func files(_ program: Program) async throws -> [String] {
+        try await program.list([]).contents.filter { !$0.isFolder }.map(\.name)
+    }
+
     private func upload(_ bytes: [UInt8], _ mesh: Mesh) async throws -> String {
         let opened = try await mesh.send(BeginUpload(name: "a.jpg", size: Int64(bytes.count)))
         let content = try #require(opened.content)

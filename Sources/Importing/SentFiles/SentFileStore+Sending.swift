@@ -20,6 +20,7 @@ extension SentFileStore {
             throw Self.notTaken(place, .unsupported, "An empty file is no photo and no film, and is not kept.")
         }
         try await requireRoom(of: device)
+        try await requireNoneWaiting(of: device)
         let mesh = try requireMesh()
         let opened = try await mesh.send(
             BeginUpload(
@@ -32,6 +33,17 @@ extension SentFileStore {
         for old in own.dropLast(SentFile.maximumBegun) { await giveUp(old.upload) }
         return opened
     }
+
+    /// What was told to be sent again must not come again and again, and lie here each time, while it is not its turn.
+    private func requireNoneWaiting(of device: String) async throws {
+        guard let ids = waiting[device] else { return }
+        let left = try await requireMesh().send(GetUploads(ids: ids)).uploads.map(\.upload)
+        waiting[device] = left.isEmpty ? nil : left
+        guard left.isEmpty else { throw Self.notItsTurn }
+    }
+
+    private static let notItsTurn = MeshError(
+        .unavailable, "What was sent before waits for its import, or is being imported. Send this again in a minute.")
 
     func discard(_ request: DiscardSentFile) async throws {
         let device = try await device(request.password).id
@@ -59,12 +71,18 @@ extension SentFileStore {
         defer { finishing -= 1 }
         let added: AddedUpload
         do {
-            added = try await add(file)
+            added = try await add(file, waitMs: min(max(request.waitMs ?? .max, 0), FinishSentFile.patienceMs))
         } catch {
             await giveUp(file.upload)
             throw error
         }
-        if let line = added.line { try Self.requireTaken(line, file.place) }
+        // Its bytes are here, and its import may still refuse it or be called off: only what is in the library is told as sent, because
+        // programs delete that. Sent again, it is a photo that is there already.
+        guard let line = added.line else {
+            waiting[file.device, default: []].append(file.upload)
+            throw Self.notItsTurn
+        }
+        try Self.requireTaken(line, file.place)
         let sent = Timestamp.now()
         let stored = StoredSentFile(
             name: file.place.name, size: file.size, modifiedAt: file.modifiedAt ?? sent, sentAt: sent,
@@ -75,23 +93,21 @@ extension SentFileStore {
 
     // MARK: The session that imports it
 
-    private func add(_ file: Begun) async throws -> AddedUpload {
+    private func add(_ file: Begun, waitMs: Int) async throws -> AddedUpload {
         let mesh = try requireMesh()
         let category = try await category(of: file)
         // A session may end while it is asked: the next one is new.
         for _ in 0..<3 {
             let session = try await session(of: file.device)
             do {
-                let added = try await mesh.send(
+                return try await mesh.send(
                     AddUpload(
                         session: session, upload: file.upload, categoryId: category,
-                        waitMs: slow.contains(file.device) ? Self.shortPatienceMs : FinishSentFile.patienceMs))
-                if added.line == nil { slow.insert(file.device) } else { slow.remove(file.device) }
-                return added
-            } catch let error as MeshError where error.details["session"] != nil || error.shortage == .count {
+                        waitMs: waitMs))
+            } catch let error as MeshError where error.details["session"] != nil {
                 await forget(session, of: file.device)
                 // It is imported, and ends.
-                if error.shortage == .count { _ = try? await mesh.send(EndUploadSession(session: session)) }
+                if error.details["session"] == "full" { _ = try? await mesh.send(EndUploadSession(session: session)) }
             }
         }
         throw MeshError(.unavailable, "The import of this file could not begin. Send it once more.")

@@ -40,10 +40,9 @@ public actor SentFileStore: MeshService {
     var finishing = 0
     /// Sessions of uploads by device, as far as this run of the program knows.
     var sessions: [String: Task<String, any Error>] = [:]
-    /// Devices whose last file had to wait: an import that is paused, or others before it, keep a program up once, and not with each file.
-    var slow: Set<String> = []
-    /// Milliseconds, for these.
-    static let shortPatienceMs = 1_000
+    /// Uploads by device that were waited for in vain: an import that is paused, or others before it, keep a program up once, and not with
+    /// each file.
+    var waiting: [String: [String]] = [:]
     /// Files and folders of each device that was asked about.
     private var counts: [String: Int] = [:]
 

@@ -21,6 +21,11 @@ extension UploadStore {
         guard session.endsWhenIdle, !session.isWhole else {
             throw Self.refusing(MeshError(.failedPrecondition, "The session takes no more files. Begin another one."))
         }
+        guard session.files.count < AnnounceUploads.maximumFiles else {
+            throw MeshError(
+                .resourceExhausted, "The session has all the files that one takes. Begin another one.",
+                details: ["session": "full"])
+        }
         try requireRoom(for: 1, in: session)
         let number = try await enter(upload, facts, request.categoryId, into: id)
         // It may have been ended meanwhile, and the upload with it.

@@ -106,26 +106,29 @@ public struct BeginSentFile: Message {
 }
 
 /// Has a file imported whose bytes are all there, and notes that it was sent. The reply comes when it is a photo of the library, also
-/// where it was one before; or, where others are being imported for long, when its bytes are safe and their turn will come. The
-/// imports of one device that follow each other closely are one job, whose receipt names each file.
+/// where it was one before. The imports of one device that follow each other closely are one job, whose receipt names each file.
 ///
 /// Errors: `unauthenticated`; `not_found` (no such file was begun); `failed_precondition` (bytes are missing); `invalid_argument` (no
-/// photo and no film, or a damaged one: nothing of it is kept); `resource_exhausted` (no room); `unavailable` (send it once more).
+/// photo and no film, or a damaged one: nothing of it is kept); `resource_exhausted` (no room); `unavailable` (send it once more: also
+/// where its turn has not come after ``patienceMs``, and then it is imported meanwhile).
 public struct FinishSentFile: Message {
     public typealias Reply = FinishedSentFile
     public static let method = "dav.finish"
     public static let access = Role.nobody
     public static let kind = MessageKind.write
     public static let summary = "Has a file imported that a device's program has sent."
-    /// Milliseconds for which the import is waited for; a second where the device's file before had to wait for so long.
+    /// Milliseconds.
     public static let patienceMs = 30_000
     public let password: String
     /// ``OpenedUpload/upload``.
     public let upload: String
+    /// Milliseconds for which the import is waited for: ``patienceMs`` at most, and unless told.
+    public let waitMs: Int?
 
-    public init(password: String, upload: String) {
+    public init(password: String, upload: String, waitMs: Int? = nil) {
         self.password = password
         self.upload = upload
+        self.waitMs = waitMs
     }
 }
 
