@@ -30,6 +30,11 @@ struct SidecarExtensionTests {
         #expect(self.owners(names.reversed(), says: fileExtension) == owners.reversed())
     }
 
+    @Test(arguments: ["RWL", "iiq", "fff", "3fr", "srf", "dcr", "kdc", "gpr", "raw", "mrw", "erf", "mef", "mos", "x3f"])
+    func withoutOneItIsTheRawFiles(ending: String) {
+        #expect(owners(["x.jpg", "x." + ending], says: nil) == ["x." + ending])
+    }
+
     @Test func withoutOneItIsAsBefore() {
         #expect(owners(["x.jpg", "x.png"], says: nil) == [])
         #expect(owners(["x.HEIC", "x.MOV"], says: nil) == ["x.HEIC"])

@@ -97,7 +97,8 @@ enum FileContent {
     private static let extensions: [String: FileContent] = {
         let lists: [(String, FileContent)] = [
             (
-                "jpg jpeg jpe jfif png webp gif bmp dib tif tiff heic heif hif avif dng cr2 cr3 crw nef nrw arw sr2 orf rw2 raf pef srw mrw 3fr erf mef mos kdc x3f jxl jp2 j2k j2c jpc jpf jpx psd svg ico tga pcx exr hdr pnm ppm pgm pbm xcf qoi",
+                // Not `raw`: sound and images of disks are called so too. The first bytes tell those that cameras write.
+                "jpg jpeg jpe jfif png webp gif bmp dib tif tiff heic heif hif avif dng cr2 cr3 crw nef nrw arw sr2 srf orf rw2 rwl raf pef srw mrw 3fr fff erf mef mos iiq kdc dcr gpr x3f jxl jp2 j2k j2c jpc jpf jpx psd svg ico tga pcx exr hdr pnm ppm pgm pbm xcf qoi",
                 .picture
             ),
             ("mp4 m4v mov avi mkv webm wmv mpg mpeg mts m2ts 3gp 3g2 flv vob ogv", .passedOver(.video)),

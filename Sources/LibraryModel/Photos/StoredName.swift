@@ -108,8 +108,8 @@ package struct StoredName: Hashable, Sendable, Comparable {
     package static let filmExtensions = [".mov", ".mp4"]
     /// Of raw files, as cameras write them.
     package static let rawExtensions = [
-        ".dng", ".cr2", ".cr3", ".crw", ".nef", ".nrw", ".arw", ".sr2", ".orf", ".rw2", ".raf", ".pef", ".srw", ".mrw",
-        ".3fr", ".erf", ".mef", ".mos", ".kdc", ".x3f",
+        ".dng", ".cr2", ".cr3", ".crw", ".nef", ".nrw", ".arw", ".sr2", ".srf", ".orf", ".rw2", ".rwl", ".raw", ".raf",
+        ".pef", ".srw", ".mrw", ".3fr", ".fff", ".erf", ".mef", ".mos", ".iiq", ".kdc", ".dcr", ".gpr", ".x3f",
     ]
 
     /// Whether a stored file is called like the film that is kept beside a photo.

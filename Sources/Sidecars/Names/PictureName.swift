@@ -69,7 +69,8 @@ struct PictureName {
             kinds["." + name] = .picture
         }
         for name in [
-            "dng", "cr2", "cr3", "crw", "nef", "nrw", "arw", "srf", "sr2", "orf", "raf", "rw2", "pef", "srw", "raw",
+            "dng", "cr2", "cr3", "crw", "nef", "nrw", "arw", "srf", "sr2", "orf", "raf", "rw2", "rwl", "raw", "pef",
+            "srw", "mrw", "3fr", "fff", "erf", "mef", "mos", "iiq", "kdc", "dcr", "gpr", "x3f",
         ] { kinds["." + name] = .raw }
         for name in ["mov", "mp4", "m4v", "mp", "mv", "3gp", "avi", "mkv", "webm", "mts", "mpg", "mpeg", "wmv"] {
             kinds["." + name] = .video
