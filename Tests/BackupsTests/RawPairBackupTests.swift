@@ -91,4 +91,32 @@ import Testing
         await old.library.close()
         await new.library.close()
     }
+
+    /// A backup from when they were two, of which somebody had said something of the raw file.
+    @Test(arguments: [false, true]) func whatIsNotTakenOverHasALine(prefersBackup: Bool) async throws {
+        let old = try await library()
+        _ = try await old.importing(old.folder.file("album/DSCF1.RAF"))
+        let raw = try #require(try await old.allPhotos().first)
+        let other = try await old.mesh.send(AddCategory(displayName: "Raws"))
+        _ = try await old.mesh.send(MovePhotos(ids: [raw.id], categoryId: other.id))
+        _ = try await old.mesh.send(EditPhoto(id: raw.id, name: "First steps", caption: "At last", isFavorite: true))
+        _ = try await old.mesh.send(EditPhoto(id: raw.id, takenAt: LocalDateTime("1999-12-31T23:59:00")))
+        _ = try await old.mesh.send(RotatePhotos(turns: [PhotoTurn(id: raw.id, to: 90)]))
+        let place = old.folder.file("b.zip")
+        _ = try await old.run(CreateBackup(path: place))
+        let new = try await TestLibrary("restored")
+        _ = try await new.importing(old.folder.file("album"))
+        let before = try await new.allPhotos()
+        let restored = try await new.run(RestoreBackup(path: place, prefersBackup: prefersBackup))
+        #expect(restored.state == .finished && restored.needsAttention, "\(restored)")
+        let lines = try await new.lines(restored.id).filter { $0.outcome == "conflict" }
+        #expect(lines.count == 1 && lines.first?.item == before.first?.path, "\(lines)")
+        let lost = "not taken over: category, name, caption, favourite mark, date, rotation"
+        #expect(
+            lines.first?.detail
+                == "its raw file is a photo of its own in the backup, \(raw.path), of which the following is \(lost)")
+        #expect(try await new.allPhotos() == before && before.count == 1)
+        await old.library.close()
+        await new.library.close()
+    }
 }

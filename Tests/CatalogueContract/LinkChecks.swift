@@ -79,6 +79,9 @@ extension CatalogueContract {
                 run.equal(try t.links.contains(uuids[0], in: "a"), true)
                 run.equal(try t.links.contains(uuids[1], in: "a"), false)
                 run.equal(try t.links.contains(uuids[0], in: "none"), false)
+                run.equal(try uuids.map { try t.links.contains($0) }, [true, true, true, true])
+                try t.links.remove(["b"])
+                run.equal(try uuids.map { try t.links.contains($0) }, [true, false, true, true])
             }
             await run.fails("A photo twice in one link") {
                 try await run.write { try $0.links.insert(link("c", at: 5), photos: [uuids[0], uuids[0]]) }

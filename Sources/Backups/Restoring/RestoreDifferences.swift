@@ -121,6 +121,27 @@ extension RestorePlan {
         return prefersBackup && !fields.isEmpty ? PhotoUpdate(there: there, wanted: wanted) : nil
     }
 
+    /// A film or a raw file that is a photo of its own in the backup, and that the library keeps beside its picture. What somebody has
+    /// said of it by itself is not taken over, whatever is asked for: the picture may say something else with equal right. Sealed fields
+    /// are compared with the picture's, as any photo's are.
+    mutating func leave(_ half: Photo, of holder: Photo, isForeign: Bool) {
+        var lost: [String] = []
+        if matchedCategories[half.categoryId] != holder.categoryId { lost.append("category") }
+        if !isForeign, !half.isNamedByFile, half.name != holder.name { lost.append("name") }
+        if half.caption != nil, half.caption != holder.caption { lost.append("caption") }
+        if half.isFavorite, !holder.isFavorite { lost.append("favourite mark") }
+        if !isForeign, half.dateSource == .person, !half.hasDate(of: holder) { lost.append("date") }
+        if half.rotation != nil, half.rotation != holder.rotation { lost.append("rotation") }
+        if half.lastDecision != nil, half.lastDecision != holder.lastDecision { lost.append("decision") }
+        guard !lost.isEmpty else { return }
+        let what = half.isFilm ? "film" : "raw file"
+        lines.append(
+            ReceiptLine(
+                item: holder.path, outcome: Self.conflict,
+                detail: "its \(what) is a photo of its own in the backup, \(half.path), of which the following is not "
+                    + "taken over: \(lost.joined(separator: ", "))"))
+    }
+
     // MARK: Settings and reviews
 
     mutating func comparePreferences(_ contents: BackupContents, with there: Settings, prefersBackup: Bool) {

@@ -286,8 +286,9 @@ struct RestorePlan: Sendable {
             } else if photo.isFilm || photo.isRaw,
                 let holder = try transaction.photos.find(companionDigest: sourced.sourceDigest)
             {
-                // It has found its picture since: what it says beside its bytes, a picture's row says too, or another one's.
+                // It has found its picture since, whose row says what is known of both.
                 try kept.append(.init(uuid: photo.uuid, photo: holder))
+                leave(photo, of: holder, isForeign: isForeign)
             } else {
                 try newPhotos.append(photo)
             }

@@ -39,8 +39,11 @@ enum PhotoPair {
         return picture.camera == nil || raw.camera == nil || picture.camera == raw.camera
     }
 
-    /// By what its original is called, which an import calls so by its content.
-    static func isRaw(_ photo: Photo) -> Bool { photo.isRaw && hasName(photo, among: rawEndings) }
+    /// By what its original is called, which an import calls so by its content. Not of one that cannot be seen: that was not decoded,
+    /// so that nothing but its name says what it is.
+    static func isRaw(_ photo: Photo) -> Bool {
+        photo.isRaw && photo.unseenBy == nil && hasName(photo, among: rawEndings)
+    }
 
     /// As ``picture(of:among:)`` of a film.
     static func picture(ofRaw raw: Photo, among pictures: [Photo]) -> Photo? {
@@ -104,11 +107,18 @@ enum PhotoPair {
     private static let possibleClocks = -(Int64(1) << 52)...Int64(1) << 52
 }
 
+extension Photo {
+    /// Whether it is called as the file is that it was made of, because nobody has called it otherwise.
+    package var isNamedByFile: Bool { name == sourceName.map(PhotoPair.stem) }
+}
+
 extension CatalogueTransaction {
     /// The other half of a photo, as ``FindOtherHalf`` says. What somebody has said something of, or put elsewhere, is no half.
     func otherHalf(of photo: Photo) throws -> Photo? {
         guard !photo.isFilm else { return PhotoPair.picture(of: photo, among: try others(photo, areFilms: false)) }
         guard !PhotoPair.isRaw(photo) else {
+            // What its own sidecars say of it has no place beside a picture that has other ones, or none.
+            guard photo.sidecars.isEmpty else { return nil }
             return PhotoPair.picture(ofRaw: photo, among: try others(photo, areFilms: false))
         }
         guard photo.kind == nil else { return nil }
@@ -132,10 +142,12 @@ extension CatalogueTransaction {
     }
 
     private func isUntouched(_ half: Photo, beside photo: Photo) throws -> Bool {
-        guard half.name == half.sourceName.map(PhotoPair.stem), half.caption == nil || half.caption == photo.caption,
-            !half.isFavorite, half.categoryId == photo.categoryId, half.lastDecision == nil, half.dateSource != .person,
-            half.sidecars.isEmpty, half.originalPath != nil
+        guard half.isNamedByFile, half.caption == nil || half.caption == photo.caption, !half.isFavorite,
+            half.categoryId == photo.categoryId, half.lastDecision == nil, half.dateSource != .person,
+            half.rotation == nil, half.sidecars.isEmpty, half.originalPath != nil
         else { return false }
+        // Whoever has the address is to see it for as long as was meant.
+        guard try !links.contains(half.uuid) else { return false }
         // Where it was taken the file said itself, and goes on saying.
         return try sealedFields.values(of: half.uuid).allSatisfy { $0.name.field == SealedField.location.rawValue }
     }

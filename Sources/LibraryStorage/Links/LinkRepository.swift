@@ -22,6 +22,8 @@ package protocol LinkRepository {
     func photos(of id: String, after place: Int, limit: Int) throws -> [(place: Int, uuid: String)]
     /// Whether a link was made for this photo itself; a photo of its categories is not asked for here.
     func contains(_ uuid: String, in id: String) throws -> Bool
+    /// Whether any link, one that has ended among them, was made for this photo itself.
+    func contains(_ uuid: String) throws -> Bool
     /// How many photos of the library each link shows, or the one of an id, by their ids; of their categories all that are there.
     func photoCounts(of id: String?) throws -> [String: Int]
 }

@@ -97,6 +97,13 @@ struct LinkTable: LinkRepository {
         ) { try $0[0] as Int } != nil
     }
 
+    /// A look into each link: photos stand under their links alone, and links are few.
+    func contains(_ uuid: String) throws -> Bool {
+        try connection.first(
+            "SELECT 1 FROM links l CROSS JOIN link_photos p ON p.link_id = l.id AND p.photo_uuid = ? LIMIT 1", uuid
+        ) { try $0[0] as Int } != nil
+    }
+
     func photoCounts(of id: String?) throws -> [String: Int] {
         let isOne = id == nil ? "" : "WHERE link_id = ?"
         let counts = try connection.query(
