@@ -8,10 +8,12 @@ import SmilePile
 import TestSupport
 import Testing
 
+@testable import Importing
+
 /// A raw file and a JPEG of one shot: one photo with two originals, in whichever order they come.
 @Suite(.timeLimit(.minutes(4))) struct RawPairTests {
-    private func library() async throws -> TestLibrary {
-        let test = try await TestLibrary("shots")
+    private func library(imageMemory: UInt64? = nil) async throws -> TestLibrary {
+        let test = try await TestLibrary("shots", imageMemory: imageMemory)
         try FileManager.default.createDirectory(
             atPath: test.folder.file("album"), withIntermediateDirectories: false)
         return test
@@ -110,7 +112,7 @@ import Testing
         await test.library.close()
     }
 
-    @Test(arguments: ["favourite", "name", "caption", "category"])
+    @Test(arguments: ["favourite", "name", "caption", "category", "rotation", "link"])
     func aRawFileThatSomebodyMeansStays(_ what: String) async throws {
         let test = try await library()
         try writeRaw(test)
@@ -120,6 +122,8 @@ import Testing
         case "favourite": _ = try await test.mesh.send(SetFavorite(ids: [raw.id], isFavorite: true))
         case "name": _ = try await test.mesh.send(EditPhoto(id: raw.id, name: "First steps"))
         case "caption": _ = try await test.mesh.send(SetCaption(id: raw.id, caption: "First steps"))
+        case "rotation": _ = try await test.mesh.send(RotatePhotos(turns: [PhotoTurn(id: raw.id, to: 90)]))
+        case "link": _ = try await test.mesh.send(CreateLink(photoIds: [raw.id]))
         default:
             let other = try await test.mesh.send(AddCategory(displayName: "Raws"))
             _ = try await test.mesh.send(MovePhotos(ids: [raw.id], categoryId: other.id))
@@ -129,6 +133,88 @@ import Testing
         let photos = try await test.allPhotos()
         #expect(photos.count == 2 && photos.allSatisfy { $0.sidecars.isEmpty })
         await test.library.close()
+    }
+
+    /// What its own sidecars say of it has no place beside the JPEG.
+    @Test(arguments: ["DSCF1.RAF.xmp", "DSCF1.xmp"], [true, false])
+    func aRawFileWithASidecarOfItsOwnStays(_ name: String, isFirst: Bool) async throws {
+        let test = try await library()
+        let sidecar = Data(
+            """
+            <x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#">\
+            <rdf:Description xmlns:dc="http://purl.org/dc/elements/1.1/"><dc:description><rdf:Alt>\
+            <rdf:li xml:lang="x-default">First steps</rdf:li></rdf:Alt></dc:description></rdf:Description>\
+            </rdf:RDF></x:xmpmeta>
+            """.utf8)
+        try writeJPEG(test)
+        try writeRaw(test)
+        try write(sidecar, name, test)
+        for file in isFirst ? ["DSCF1.RAF", "DSCF1.JPG"] : ["DSCF1.JPG", "DSCF1.RAF"] {
+            #expect(try await test.importing(test.folder.file("album/" + file)).outcomes == ["imported": 1])
+        }
+        let photos = try await test.allPhotos()
+        let raw = try #require(photos.first { $0.sourceName == "DSCF1.RAF" })
+        let picture = try #require(photos.first { $0.sourceName == "DSCF1.JPG" })
+        #expect(photos.count == 2 && raw.caption == "First steps" && picture.caption == nil)
+        #expect(try raw.sidecars.map { try test.bytes($0.path) } == [sidecar] && picture.sidecars.isEmpty)
+        #expect(try await test.importing(test.folder.file("album")).outcomes == ["duplicate": 2])
+        #expect(try test.files("staging").isEmpty)
+        await test.library.close()
+    }
+
+    /// Its preview asks for more memory than there is, so that nobody has seen it.
+    @Test(arguments: [true, false]) func aRawFileThatCannotBeSeenStays(isFirst: Bool) async throws {
+        let test = try await library(imageMemory: 1 << 20)
+        try writeJPEG(test)
+        var picture = [UInt8](try SampleAlbum(width: 1_600, height: 1_200).photo(100))
+        let frames: [[UInt8]] = [[0xFF, 0xC0, 0x00, 0x11, 0x08], [0xFF, 0xC2, 0x00, 0x11, 0x08]]
+        let bytes = picture
+        let found = bytes.indices.dropLast(9).first { frames.contains(Array(bytes[$0..<$0 + 5])) }
+        let frame = try #require(found)
+        // A progressive JPEG of 12,000 x 12,000, all of which has to be held.
+        picture[frame + 1] = 0xC2
+        let sides: [UInt8] = [0x2E, 0xE0, 0x2E, 0xE0]
+        picture.replaceSubrange(frame + 5..<frame + 9, with: sides)
+        let padding = Data(repeating: 0, count: 1 << 18)
+        try write(SampleShot().raw(Data(picture)) + padding, "DSCF1.RAF", test)
+        for file in isFirst ? ["DSCF1.RAF", "DSCF1.JPG"] : ["DSCF1.JPG", "DSCF1.RAF"] {
+            let outcome = file == "DSCF1.RAF" ? "kept_unseen" : "imported"
+            #expect(try await test.importing(test.folder.file("album/" + file)).outcomes == [outcome: 1])
+        }
+        let photos = try await test.allPhotos()
+        #expect(photos.count == 2 && photos.allSatisfy { $0.sidecars.isEmpty }, "\(photos)")
+        let raw = try #require(photos.first { $0.unseenBy != nil })
+        #expect(raw.dateSource == .exif && raw.originalPath?.lowercased().hasSuffix(".raf") == true)
+        // As it is asked for when it is entered: one that found its picture then was prepared anew, three times.
+        #expect(
+            try await test.mesh.send(
+                FindOtherHalf(photo: raw), in: .root(mesh: test.mesh, role: .service)
+            ).photo == nil)
+        await test.library.close()
+    }
+
+    /// By content; the endings are as various as the cameras.
+    @Test(arguments: ["RWL", "raw", "gpr", "IIQ"]) func whateverItIsCalledItIsARawFile(_ ending: String) async throws {
+        let test = try await library()
+        try writeJPEG(test)
+        try writeRaw(test, name: "DSCF1." + ending)
+        for file in ["DSCF1.JPG", "DSCF1." + ending] {
+            #expect(try await test.importing(test.folder.file("album/" + file)).state == .finished)
+        }
+        let photos = try await test.allPhotos()
+        let photo = try #require(photos.first)
+        #expect(photos.count == 1 && photo.companionRaw?.path == "originals/\(photo.fileName).1.\(ending.lowercased())")
+        #expect(try await test.mesh.send(OpenPhoto(uuid: photo.uuid, .raw)).mediaType.hasPrefix("image/x-"))
+        #expect(try await test.run(RescanLibrary(digests: true)).outcomes.isEmpty)
+        await test.library.close()
+    }
+
+    @Test func everyEndingOfARawFileIsOneEverywhere() {
+        for ending in StoredName.rawExtensions {
+            #expect(StoredName(.originals, "IMG_1" + ending)?.mediaType.hasPrefix("image/x-") == true, "\(ending)")
+            #expect(FileContent.isNamedPicture("IMG_1" + ending) == (ending != ".raw"), "\(ending)")
+        }
+        #expect(Set(StoredName.rawExtensions).count == StoredName.rawExtensions.count)
     }
 
     /// Another second, another name, another camera, a JPEG that is called like a raw file, two pictures of one name.

@@ -26,7 +26,7 @@ extension OneImport {
     // MARK: A film or a raw file that comes
 
     /// Puts a film or a raw file beside the picture that it belongs to, where the library has that. A film whether or not sources are
-    /// kept: it is what is imported.
+    /// kept: it is what is imported. A raw file with sidecars of its own stays by itself, because what they say of it would be lost.
     /// - Parameters:
     ///   - sidecars: staged; what is not kept of them goes.
     ///   - alone: as it would be entered by itself.
@@ -34,9 +34,9 @@ extension OneImport {
     func join(
         _ prepared: PreparedPhoto, _ sidecars: [StagedSidecar], _ alone: Photo, _ file: SourceFiles.File
     ) async throws -> Outcome? {
-        guard let staged = prepared.stagedOriginal, let ending = Self.companionExtension(of: prepared, file) else {
-            return nil
-        }
+        guard let staged = prepared.stagedOriginal, let ending = Self.companionExtension(of: prepared, file),
+            prepared.film != nil || sidecars.isEmpty
+        else { return nil }
         // Its picture may be under way: names bring the picture first, and this one waits until it is there.
         await waitForTurn(alone.takenAt)
         try Task.checkCancellation()
