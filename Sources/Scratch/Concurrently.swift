@@ -15,3 +15,17 @@ package func concurrently<Element, Value: Sendable>(
         for result in results { try take(result.get()) }
     }
 }
+
+extension SpooledList {
+    /// Each in order, with its place, as ``forEach(_:)`` gives them, while other processors read those that come next: where what is done
+    /// with an element takes about as long as to read it. Blocks.
+    package func forEachReadAhead(_ body: (Int, Element) throws -> Void) throws {
+        var place = 0
+        try concurrently(self) {
+            $0
+        } take: { element in
+            try body(place, element)
+            place += 1
+        }
+    }
+}

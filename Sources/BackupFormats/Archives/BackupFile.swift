@@ -2,7 +2,6 @@ import Executors
 import Files
 import Foundation
 import LibraryModel
-import Scratch
 import ServiceMesh
 import ZipArchive
 
@@ -164,12 +163,7 @@ package final class BackupFile: Sendable {
     ) throws -> [BackupArchive.Failure] {
         var lost = archive.refused
         var finder = archive.finder
-        // Lists are read by one thread while another compares.
-        var place = 0
-        try concurrently(promised.list) {
-            $0
-        } take: { entry in
-            defer { place += 1 }
+        try promised.list.forEachReadAhead { place, entry in
             do {
                 promised.note(try archive.require(entry, &finder), of: place)
             } catch  where salvaging {
@@ -182,9 +176,7 @@ package final class BackupFile: Sendable {
         var photos = promised.finder()
         var others = promised.finder(from: described.contents.photos.count)
         let damaged = Set(described.damaged)
-        try concurrently(described.contents.photos) {
-            $0
-        } take: { sourced in
+        try described.contents.photos.forEachReadAhead { _, sourced in
             let photo = sourced.photo
             let name = photo.path.prefix(200)
             guard photo.path.hasPrefix(BackupFormat.photoPrefix), let entry = try photos.find(photo.path)?.element

@@ -114,11 +114,8 @@ struct SnapshotWriter: Sendable {
         _ folder: FolderFiles, _ scratch: Scratch
     ) throws -> (files: SpooledList<BackupManifest.File>, bytesInFolder: Int64) {
         var listed = SpooledList<BackupManifest.File>.Spooler(in: scratch)
-        var (bytes, folder, place): (Int64, FolderFiles, Int) = (0, folder, 0)
-        try concurrently(files) {
-            $0
-        } take: { file in
-            defer { place += 1 }
+        var (bytes, folder): (Int64, FolderFiles) = (0, folder)
+        try files.forEachReadAhead { place, file in
             let inFolder = try folder.known(file, at: place)
             bytes += inFolder?.size ?? 0
             guard let known = digests[file.path] ?? inFolder else { return }
