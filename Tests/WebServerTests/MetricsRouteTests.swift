@@ -29,6 +29,16 @@ import Testing
         }
     }
 
+    /// On its way the token could be read, where there is no TLS.
+    @Test func noTokenIsTakenFromElsewhereWithoutTLS() async throws {
+        try await withSite { site in
+            site.daemon.state.withLock { $0.monitor = token }
+            let connection = try await RawHTTP.connect(site.port, from: "127.0.0.2")
+            try await connection.send(site.request("GET", "/metrics", bearer(token)))
+            #expect(try await connection.reply().status == 403)
+        }
+    }
+
     @Test func whoGuessesIsKeptOutAndAMonitorNever() async throws {
         try await withSite { site in
             site.daemon.state.withLock { $0.monitor = token }

@@ -106,20 +106,34 @@ final class RawHTTP: Sendable {
 
     deinit { Foundation.close(socket) }
 
-    static func connect(_ port: UInt16, host: String = "127.0.0.1") async throws -> RawHTTP {
+    /// - Parameter client: the address that it comes from; nil for the system's choice.
+    static func connect(
+        _ port: UInt16, host: String = "127.0.0.1", from client: String? = nil
+    ) async throws -> RawHTTP {
         try await threads.run {
             let descriptor = Foundation.socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
-            var address = sockaddr_in()
-            address.sin_family = sa_family_t(AF_INET)
-            address.sin_port = port.bigEndian
-            inet_pton(AF_INET, host, &address.sin_addr)
-            let status = withUnsafePointer(to: &address) { pointer in
-                pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                    Foundation.connect(descriptor, $0, socklen_t(MemoryLayout<sockaddr_in>.size))
-                }
+            let raw = RawHTTP(descriptor)
+            if let client { try check(withAddress(client, 0) { Foundation.bind(descriptor, $0, $1) }) }
+            try check(withAddress(host, port) { Foundation.connect(descriptor, $0, $1) })
+            return raw
+        }
+    }
+
+    private static func check(_ status: Int32) throws {
+        guard status == 0 else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
+    }
+
+    private static func withAddress(
+        _ host: String, _ port: UInt16, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32
+    ) -> Int32 {
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = port.bigEndian
+        inet_pton(AF_INET, host, &address.sin_addr)
+        return withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                body($0, socklen_t(MemoryLayout<sockaddr_in>.size))
             }
-            guard status == 0 else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
-            return RawHTTP(descriptor)
         }
     }
 
